@@ -1,0 +1,1 @@
+"""The vocabulary everybody shares: frozen values, errors, task names. Standard library only."""

@@ -1,0 +1,71 @@
+"""Analysis is work in the ledger too (DESIGN 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Analysis:
+    """One configuration to analyse, leased: its sample and what proves that it is still the same sample."""
+
+    id: int
+    campaign_id: int
+    setting_id: int
+    mode: str
+    digest: str
+    """Of the ids of the runs it is about; a result is stored only while it is current."""
+    options: Mapping[str, Any]
+    sample: tuple[float, ...]
+    """Throughputs of the valid runs, in order of replicate."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Batch:
+    """Analyses leased together; the token proves the claim."""
+
+    token: UUID
+    version: str
+    analyses: tuple[Analysis, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Result:
+    """What came of one analysis: a selection, or the reason why there is none."""
+
+    analysis_id: int
+    digest: str
+    selection: Mapping[str, Any] | None
+    """`analysis.mixture.Selection.as_dict()`."""
+    verdict: str | None
+    """Provisional; made final when all configurations of the campaign are analysed."""
+    sentence: str | None
+    error: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judgement:
+    """The final word on one analysis, with the false-discovery control over the whole campaign."""
+
+    analysis_id: int
+    dip_q: float | None
+    verdict: str
+    sentence: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fitted:
+    """An analysed configuration with its sample and its whole selection, for reports and pages."""
+
+    id: int
+    setting_id: int
+    mode: str
+    sample: tuple[float, ...]
+    selection: Mapping[str, Any] | None
+    dip_q: float | None
+    verdict: str | None
+    sentence: str | None
+    error: str | None

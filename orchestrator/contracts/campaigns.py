@@ -1,0 +1,159 @@
+"""Campaigns: a study as submitted, with all that came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from orchestrator.contracts.designs import Design, Level
+from orchestrator.contracts.jobs import PlannedJob
+
+
+class State(StrEnum):
+    """Where a campaign stands. Paused is a flag beside it, for a paused campaign may also be cancelled."""
+
+    RUNNING = "running"
+    COMPLETE = "complete"
+    """Exactly one valid run for every setting and replicate."""
+    INCOMPLETE = "incomplete"
+    """Ended with something missing; `missing` says what, and why."""
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Campaign:
+    """A campaign as the ledger shows it."""
+
+    id: int
+    name: str
+    state: State
+    paused: bool
+    parent_id: int | None
+    engine: str
+    factors: tuple[str, ...]
+    replicates: int
+    settings: int
+    configurations: int
+    expected_runs: int
+    created_at: float
+    """Seconds since the epoch, by the database's clock."""
+    ended_at: float | None
+    missing: Mapping[str, int] = field(default_factory=dict)
+    """Reason -> number of (setting, replicate) pairs that have no valid run; only when ended."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NodeShare:
+    """What one node did for a campaign."""
+
+    node: str
+    valid: int
+    invalid: int
+    superseded: int
+    online: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Progress:
+    """How far a campaign is. Counted, never scanned."""
+
+    campaign: Campaign
+    valid_runs: int
+    invalid_runs: int
+    jobs: Mapping[str, int]
+    """Job state -> count."""
+    nodes: tuple[NodeShare, ...]
+    analyses_done: int
+    analyses_total: int
+    verdicts: Mapping[str, int]
+    """Verdict -> count, of the configurations analysed so far."""
+    verdicts_final: bool
+    elapsed_s: float
+    """Since the first claim."""
+    runs_per_s: float | None
+    """Over the last minute; None before the first run."""
+    time_left_s: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Event:
+    """Something worth telling: a quarantine, a job set aside, an end."""
+
+    at: float
+    kind: str
+    message: str
+    campaign_id: int | None = None
+    node: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Submission:
+    """A study, checked, enumerated and planned: everything the store needs to make a campaign of it."""
+
+    name: str
+    study: Mapping[str, object]
+    """The study as JSON-able values, every default written out (`design.study.Study.as_dict`)."""
+    design: Design
+    replicates: int
+    engine: str
+    engine_options: Mapping[str, object]
+    node_options: Mapping[str, object]
+    analysis_options: Mapping[str, object]
+    placement: str
+    """'any', 'balanced' or 'pinned'."""
+    max_tries: int
+    controls: Mapping[str, Mapping[str, object]]
+    """Control name -> options of the engine `replay` that plays it."""
+    jobs: Sequence[PlannedJob]
+    digest: str
+    """SHA-256 of the study; the same key with another digest is a conflict."""
+    idempotency_key: str | None = None
+    parent_id: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Configuration:
+    """One configuration of a campaign and what is known about it."""
+
+    campaign_id: int
+    setting_id: int
+    ordinal: int
+    levels: tuple[Level, ...]
+    mode: str
+    control: str | None
+    valid_runs: int
+    verdict: str | None = None
+    """None until analysed."""
+    sentence: str | None = None
+    final: bool = False
+    """Verdicts are provisional until every configuration of the campaign has been analysed."""
+    components: int | None = None
+    family: str | None = None
+    bic: float | None = None
+    density_modes: int | None = None
+    bic_gap: float | None = None
+    dip_p: float | None = None
+    dip_q: float | None = None
+    error: str | None = None
+    """Why no fit was possible."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExportRow:
+    """One measured value, with where it came from."""
+
+    levels: tuple[Level, ...]
+    control: str | None
+    mode: str
+    replicate: int
+    throughput_kbps: float | None
+    """None for a run that failed."""
+    node: str
+    job: int
+    block: int
+    position: int
+    started_at: float
+    valid: str
+    """contracts.runs.Validity."""
+    reason: str | None

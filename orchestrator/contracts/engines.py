@@ -1,0 +1,102 @@
+"""What a study may say to an engine: options as frozen values, checked without the engine being here."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar
+
+from orchestrator.contracts.errors import StudyError
+
+SIX_MODES = ("initial_writers", "rewriters", "readers", "re-readers", "random_readers", "random_writers")
+"""The modes of the published study, in the order in which IOzone's throughput mode runs them."""
+
+IO_FACTORS = ("threads", "file_size_kb", "record_size_kb")
+"""The factors without which no I/O benchmark can run."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class IozoneOptions:
+    """IOzone in throughput mode."""
+
+    modes: ClassVar[tuple[str, ...]] = SIX_MODES
+    required_factors: ClassVar[tuple[str, ...]] = IO_FACTORS
+    settle_s: float | None = None
+    """The pause around each test in seconds; None: IOzone's own (2 s, no shim)."""
+    stonewall: bool = True
+    """False: `-x`, every process finishes its file before the test ends."""
+    timeout_s: float = 600.0
+    """An invocation that takes longer is ended, with its whole process group."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BuiltinOptions:
+    """The small benchmark that ships with Modescope: real file I/O, for trying and for tests."""
+
+    modes: ClassVar[tuple[str, ...]] = SIX_MODES
+    required_factors: ClassVar[tuple[str, ...]] = IO_FACTORS
+    stonewall: bool = True
+    timeout_s: float = 600.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReplayOptions:
+    """Plays samples back as if they were measured: either recorded ones, or draws from a known mixture."""
+
+    modes: ClassVar[tuple[str, ...] | None] = None
+    required_factors: ClassVar[tuple[str, ...]] = ()
+    recording: str | None = None
+    """A name from the node's inventory (`recordings:`): a wide CSV whose label columns are factors and `mode`."""
+    mixture: str | None = None
+    """`normal:w,mu,sd;w,mu,sd`: throughput in kB/s; the truth is known, the draws depend on seed and replicate only."""
+    seed: int = 0
+    run_s: float = 0.0
+    """How long a played run pretends to last."""
+    timeout_s: float = 600.0
+
+
+Options = IozoneOptions | BuiltinOptions | ReplayOptions
+
+KINDS: Mapping[str, type[Options]] = {"iozone": IozoneOptions, "builtin": BuiltinOptions, "replay": ReplayOptions}
+
+
+def options(name: str, given: Mapping[str, object]) -> Options:
+    """The options of engine `name` as a frozen value.
+
+    Raises StudyError for an unknown engine, an unknown option (naming the nearest right one) or a wrong type.
+    """
+    kind = KINDS.get(name)
+    if kind is None:
+        raise StudyError(f"engine: {name!r} is not one of {', '.join(KINDS)}{_nearest(name, KINDS)}")
+    types = {field.name: str(field.type) for field in fields(kind)}
+    for key, value in given.items():
+        if key not in types:
+            raise StudyError(f"engine.{key}: unknown option of {name}{_nearest(key, types)}")
+        if not _fits(value, types[key]):
+            raise StudyError(f"engine.{key}: {value!r} is not of type {types[key]}")
+    chosen = kind(**given)  # type: ignore[arg-type]  # checked against the field types just above
+    if isinstance(chosen, ReplayOptions) and (chosen.recording is None) == (chosen.mixture is None):
+        raise StudyError("engine: replay wants exactly one of `recording` and `mixture`")
+    return chosen
+
+
+def as_dict(chosen: Options) -> dict[str, Any]:
+    """JSON-able values, all options included."""
+    return asdict(chosen)
+
+
+def _fits(value: object, declared: str) -> bool:
+    if isinstance(value, bool):
+        return "bool" in declared
+    if value is None:
+        return "None" in declared
+    if isinstance(value, int | float):
+        negative = value < 0 or value != value  # noqa: PLR0124 - NaN
+        return not negative and ("float" in declared or (isinstance(value, int) and "int" in declared))
+    return isinstance(value, str) and "str" in declared
+
+
+def _nearest(word: str, known: Mapping[str, object]) -> str:
+    close = difflib.get_close_matches(word, list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known)}"

@@ -1,0 +1,180 @@
+"""What the rest of Modescope may ask of the store: one small port per noun.
+
+Two adapters stand behind it: `store.postgres` and `store.memory`; one contract suite holds both to these words
+(tests/contract/). No method compares clocks of two machines: all times are the store's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+from orchestrator.contracts.analyses import Batch, Fitted, Judgement, Result
+from orchestrator.contracts.campaigns import Campaign, Configuration, Event, ExportRow, Progress, Submission
+from orchestrator.contracts.designs import Design
+from orchestrator.contracts.jobs import Assignment, Ending, Failure, Renewal
+from orchestrator.contracts.nodes import Hello, Node
+from orchestrator.contracts.runs import Receipt, Run
+
+
+class Campaigns(Protocol):
+    """Studies as submitted."""
+
+    def submit(self, submission: Submission) -> tuple[Campaign, bool]:
+        """Store a campaign with its settings and jobs, all or nothing; True when it is new.
+
+        The same idempotency key with the same digest returns the first campaign; with another digest ConflictError.
+        """
+
+    def get(self, campaign_id: int) -> Campaign:
+        """Raises NotFoundError."""
+
+    def list(self) -> list[Campaign]:
+        """Newest first."""
+
+    def study(self, campaign_id: int) -> Submission:
+        """What was submitted, without its jobs (`jobs` is empty). Raises NotFoundError."""
+
+    def design(self, campaign_id: int) -> Design:
+        """Its settings in order."""
+
+    def progress(self, campaign_id: int) -> Progress:
+        """Counters; costs the same at any number of runs."""
+
+    def pause(self, campaign_id: int) -> Campaign:
+        """Nothing new is claimed; agents stop before their next run. Raises ConflictError when it has ended."""
+
+    def resume(self, campaign_id: int) -> Campaign:
+        """Undo `pause`."""
+
+    def cancel(self, campaign_id: int) -> Campaign:
+        """Open jobs become cancelled; runs made so far stay. A second time is a no-op."""
+
+    def configurations(
+        self, campaign_id: int, *, verdict: str | None = None, mode: str | None = None
+    ) -> list[Configuration]:
+        """In order of setting and mode."""
+
+    def export(self, campaign_id: int) -> Iterator[ExportRow]:
+        """Every run, valid or not, a row per mode, in order of setting, replicate, mode; streamed."""
+
+    def events(self, campaign_id: int | None = None, *, limit: int = 100) -> list[Event]:
+        """Newest first."""
+
+
+class Jobs(Protocol):
+    """The ledger of who does what."""
+
+    def claim(self, job_id: int, session: UUID) -> Assignment | None:
+        """Lease the job to this session if it may be had now; None otherwise (already taken, paused, cancelled, ...)."""
+
+    def renew(self, job_id: int, token: UUID) -> Renewal:
+        """Prolong the lease from now. An expired lease nobody took may be renewed by its holder."""
+
+    def finish(self, job_id: int, token: UUID, ending: Ending, failure: Failure | None = None) -> bool:
+        """Give the job back; False when the token no longer holds it. COMPLETE with a replicate missing is a release."""
+
+    def held_by(self, node: str) -> list[int]:
+        """Jobs leased to any session of this node: what a restarted agent must release."""
+
+    def release_node(self, node: str, session: UUID) -> list[int]:
+        """At the start of a session: whatever the node's earlier sessions held goes back to the queue, as `lost`."""
+
+
+class Runs(Protocol):
+    """What was measured."""
+
+    def record(self, runs: Sequence[Run], session: UUID) -> Receipt:
+        """Take in a batch, idempotent per run id; completes jobs and opens analyses in the same transaction."""
+
+
+class Analyses(Protocol):
+    """Samples to be fitted."""
+
+    def lease(self, version: str, *, limit: int = 50, lease_s: float = 300.0) -> Batch | None:
+        """A batch of configurations whose sample is complete and not analysed yet; None when there is none."""
+
+    def store(self, batch: Batch, results: Sequence[Result]) -> int:
+        """Keep the results whose digest is still current; how many were kept."""
+
+    def unjudged(self, version: str) -> list[int]:
+        """Campaigns whose analyses are all done, and whose verdicts are not final."""
+
+    def judge(self, campaign_id: int, version: str, judgements: Sequence[Judgement]) -> bool:
+        """Make verdicts final; False (and nothing stored) when an analysis has been opened meanwhile."""
+
+    def fitted(self, campaign_id: int, *, verdict: str | None = None) -> Iterator[Fitted]:
+        """Analysed configurations with sample and selection, in order of setting and mode; streamed."""
+
+
+class Nodes(Protocol):
+    """Who can do the work."""
+
+    def hello(self, hello: Hello) -> None:
+        """Register the node, and open the session if it is new; an earlier session of the node ends."""
+
+    def goodbye(self, session: UUID) -> None:
+        """The agent stops in good order: its node is offline at once, offers to it are withdrawn."""
+
+    def list(self) -> list[Node]:
+        """By name."""
+
+    def reinstate(self, name: str) -> Node:
+        """Let a quarantined or draining node work again. Raises NotFoundError."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Offer:
+    """A message to be sent: this job to this node. It may be sent again."""
+
+    job_id: int
+    node: str
+
+
+class Control(Protocol):
+    """The controller's half: decisions, each one conditional statement."""
+
+    def dispatch(self, *, outstanding: int = 2) -> list[Offer]:
+        """Choose jobs for nodes that are online, ready and have fewer than `outstanding` jobs offered or leased."""
+
+    def unheard(self, *, older_than_s: float = 3.0) -> list[Offer]:
+        """Offers that idle nodes have not taken up: their message may be lost, send it again."""
+
+    def reconcile(self) -> None:
+        """Take back what ended badly: expired leases, offers to nodes that are gone, jobs to set aside, campaigns over."""
+
+    def analysis_due(self) -> bool:
+        """Is there analysis work that nobody has leased?"""
+
+    def wait(self, timeout_s: float) -> None:
+        """Sleep until something changed (a job ended, a campaign came), at most `timeout_s`."""
+
+    def leader(self) -> AbstractContextManager[bool]:
+        """Hold the controllers' lock for one pass; False when another controller has it."""
+
+
+class Store(Protocol):
+    """All of it."""
+
+    @property
+    def campaigns(self) -> Campaigns: ...
+    @property
+    def jobs(self) -> Jobs: ...
+    @property
+    def runs(self) -> Runs: ...
+    @property
+    def analyses(self) -> Analyses: ...
+    @property
+    def nodes(self) -> Nodes: ...
+    @property
+    def control(self) -> Control: ...
+
+    @property
+    def ledger(self) -> UUID:
+        """Which database this is; every spool names it."""
+
+    def close(self) -> None:
+        """Give connections back."""
