@@ -32,7 +32,7 @@ class Campaigns(Protocol):
     def get(self, campaign_id: int) -> Campaign:
         """Raises NotFoundError."""
 
-    def list(self) -> list[Campaign]:
+    def all(self) -> list[Campaign]:
         """Newest first."""
 
     def study(self, campaign_id: int) -> Submission:
@@ -69,13 +69,16 @@ class Jobs(Protocol):
     """The ledger of who does what."""
 
     def claim(self, job_id: int, session: UUID) -> Assignment | None:
-        """Lease the job to this session if it may be had now; None otherwise (already taken, paused, cancelled, ...)."""
+        """Lease the job to this session if it may be had now; None otherwise (taken, paused, cancelled, ...)."""
 
     def renew(self, job_id: int, token: UUID) -> Renewal:
         """Prolong the lease from now. An expired lease nobody took may be renewed by its holder."""
 
     def finish(self, job_id: int, token: UUID, ending: Ending, failure: Failure | None = None) -> bool:
-        """Give the job back; False when the token no longer holds it. COMPLETE with a replicate missing is a release."""
+        """Give the job back; False when the token no longer holds it.
+
+        COMPLETE with a replicate missing is a release.
+        """
 
     def held_by(self, node: str) -> list[int]:
         """Jobs leased to any session of this node: what a restarted agent must release."""
@@ -119,7 +122,7 @@ class Nodes(Protocol):
     def goodbye(self, session: UUID) -> None:
         """The agent stops in good order: its node is offline at once, offers to it are withdrawn."""
 
-    def list(self) -> list[Node]:
+    def all(self) -> list[Node]:
         """By name."""
 
     def reinstate(self, name: str) -> Node:
@@ -144,7 +147,7 @@ class Control(Protocol):
         """Offers that idle nodes have not taken up: their message may be lost, send it again."""
 
     def reconcile(self) -> None:
-        """Take back what ended badly: expired leases, offers to nodes that are gone, jobs to set aside, campaigns over."""
+        """Take back what ended badly: expired leases, offers to nodes that are gone; end campaigns that are over."""
 
     def analysis_due(self) -> bool:
         """Is there analysis work that nobody has leased?"""

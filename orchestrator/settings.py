@@ -1,0 +1,45 @@
+"""Where the parts are. Read from the environment once, at the door; passed on as a value."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from orchestrator.contracts.errors import MissingPartError
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Settings:
+    """Addresses of the shared parts, for a process that talks to them directly."""
+
+    database_url: str
+    """`postgresql://...`, as libpq reads it."""
+    redis_url: str
+    """`redis://...` or `redis+socket:///path`."""
+    home: Path
+    """Where a node keeps its state, its target folder and its spool."""
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
+        """Read MODESCOPE_DATABASE_URL, MODESCOPE_REDIS_URL and MODESCOPE_HOME.
+
+        Raises MissingPartError naming the variable that is not set.
+        """
+        for name in ("MODESCOPE_DATABASE_URL", "MODESCOPE_REDIS_URL"):
+            if not environment.get(name):
+                raise MissingPartError(f"{name} is not set: give its address, or use `modescope up`, which sets it")
+        return cls(
+            database_url=environment["MODESCOPE_DATABASE_URL"],
+            redis_url=environment["MODESCOPE_REDIS_URL"],
+            home=home_from(environment),
+        )
+
+
+def home_from(environment: Mapping[str, str] = os.environ) -> Path:
+    """MODESCOPE_HOME, or the user's data folder."""
+    given = environment.get("MODESCOPE_HOME")
+    return Path(given).expanduser() if given else Path(platformdirs.user_data_dir("modescope"))
