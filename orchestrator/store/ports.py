@@ -61,6 +61,9 @@ class Campaigns(Protocol):
     def export(self, campaign_id: int) -> Iterator[ExportRow]:
         """Every run, valid or not, a row per mode, in order of setting, replicate, mode; streamed."""
 
+    def invalid_reasons(self, campaign_id: int) -> dict[str, int]:
+        """Reason -> number of invalid runs; the report shows them beside the valid ones."""
+
     def events(self, campaign_id: int | None = None, *, limit: int = 100) -> list[Event]:
         """Newest first."""
 
