@@ -1,0 +1,98 @@
+"""The root command: finds sub-commands by entry point, and ends every mistake in one line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.metadata import EntryPoint, entry_points
+
+import click
+
+from orchestrator.contracts.errors import ModescopeError
+
+COMMAND_GROUP = "modescope.commands"
+
+# `--help` reads this table instead of importing ten modules (a test compares it with their docstrings).
+SHORT_HELPS = {
+    "agent": "Carry out jobs on this node.",
+    "analysis-worker": "Fit completed samples and judge them.",
+    "api": "Serve the REST interface.",
+    "campaign": "Submit, watch and export campaigns.",
+    "controller": "Hand out jobs and take back what was lost.",
+    "db": "Create or upgrade the database's schema.",
+    "demo": "Run a small study on this machine, from start to report.",
+    "design": "Check and expand study files.",
+    "fit": "Fit mixture distributions to samples in a CSV file.",
+    "node": "Show what this node is and can do.",
+    "parse": "Read a benchmark's output into CSV.",
+    "up": "Run every part on this machine, in the foreground.",
+}
+
+
+class Commands(click.Group):
+    """Sub-commands are named by entry points and imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(found.name for found in entry_points(group=COMMAND_GROUP))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        for found in entry_points(group=COMMAND_GROUP, name=cmd_name):
+            return _load(found)
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rows = [(name, SHORT_HELPS.get(name, "")) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="modescope")
+def root() -> None:
+    """Measure how performance varies: campaigns of repeated benchmarks, mixture fits, multimodal configurations."""
+
+
+def main() -> int:
+    """Run `modescope`; returns its exit status. With MODESCOPE_DEBUG=1 errors keep their traceback."""
+    try:
+        status = root.main(prog_name="modescope", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return error.exit_code
+    except Exception as error:
+        if os.environ.get("MODESCOPE_DEBUG") == "1":
+            raise
+        message, status = _one_line(error)
+        click.echo(f"modescope: {message}", err=True)
+    return status if isinstance(status, int) else 0
+
+
+def _load(found: EntryPoint) -> click.Command:
+    command = found.load()
+    if not isinstance(command, click.Command):
+        raise TypeError(f"entry point {found.value} is not a click command")
+    return command
+
+
+def _one_line(error: Exception) -> tuple[str, int]:
+    """What to tell the user, and the exit status; a bug of ours is raised again."""
+    from analysis.errors import AnalysisError
+
+    match error:
+        case ModescopeError():
+            return str(error), error.exit_status
+        case AnalysisError():
+            return " ".join(str(error).split()), 2
+        case click.Abort():
+            return "interrupted", 130
+        case click.UsageError(ctx=click.Context() as context):
+            return f"{error.format_message()} See `{context.command_path} --help`.", error.exit_code
+        case click.ClickException():
+            return error.format_message(), error.exit_code
+        case OSError(strerror=str(reason)):
+            return f"{error.filename}: {reason}" if error.filename else reason, 1
+    raise error
+
+
+if __name__ == "__main__":
+    sys.exit(main())
