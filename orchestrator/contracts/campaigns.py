@@ -76,12 +76,20 @@ class Progress:
     time_left_s: float | None
 
 
+class EventKind(StrEnum):
+    """What an event tells of."""
+
+    QUARANTINED = "quarantined"
+    SET_ASIDE = "set_aside"
+    ENDED = "ended"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Event:
-    """Something worth telling: a quarantine, a job set aside, an end."""
+    """Something worth telling."""
 
     at: float
-    kind: str
+    kind: EventKind
     message: str
     campaign_id: int | None = None
     node: str | None = None
