@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar
 
 from orchestrator.contracts.errors import StudyError
+from orchestrator.contracts.mixtures import Mixture
 
 SIX_MODES = ("initial_writers", "rewriters", "readers", "re-readers", "random_readers", "random_writers")
 """The modes of the published study, in the order in which IOzone's throughput mode runs them."""
@@ -61,29 +62,39 @@ Options = IozoneOptions | BuiltinOptions | ReplayOptions
 KINDS: Mapping[str, type[Options]] = {"iozone": IozoneOptions, "builtin": BuiltinOptions, "replay": ReplayOptions}
 
 
-def options(name: str, given: Mapping[str, object]) -> Options:
-    """The options of engine `name` as a frozen value.
+def options(name: str, given: Mapping[str, object], *, where: str = "engine") -> Options:
+    """The options of engine `name` as a frozen value; `where` is the study's key that a message names.
 
     Raises StudyError for an unknown engine, an unknown option (naming the nearest right one) or a wrong type.
     """
     kind = KINDS.get(name)
     if kind is None:
-        raise StudyError(f"engine: {name!r} is not one of {', '.join(KINDS)}{_nearest(name, KINDS)}")
+        raise StudyError(f"{where}: {name!r} is not one of {', '.join(KINDS)}{_nearest(name, KINDS)}")
     types = {field.name: str(field.type) for field in fields(kind)}
     for key, value in given.items():
         if key not in types:
-            raise StudyError(f"engine.{key}: unknown option of {name}{_nearest(key, types)}")
+            raise StudyError(f"{where}.{key}: unknown option of {name}{_nearest(key, types)}")
         if not _fits(value, types[key]):
-            raise StudyError(f"engine.{key}: {value!r} is not of type {types[key]}")
+            raise StudyError(f"{where}.{key}: {value!r} is not of type {types[key]}")
     chosen = kind(**given)  # type: ignore[arg-type]  # checked against the field types just above
-    if isinstance(chosen, ReplayOptions) and (chosen.recording is None) == (chosen.mixture is None):
-        raise StudyError("engine: replay wants exactly one of `recording` and `mixture`")
+    if isinstance(chosen, ReplayOptions):
+        _check_replay(chosen, where)
     return chosen
 
 
 def as_dict(chosen: Options) -> dict[str, Any]:
     """JSON-able values, all options included."""
     return asdict(chosen)
+
+
+def _check_replay(chosen: ReplayOptions, where: str) -> None:
+    if (chosen.recording is None) == (chosen.mixture is None):
+        raise StudyError(f"{where}: replay wants exactly one of `recording` and `mixture`")
+    if chosen.mixture is not None:
+        try:
+            Mixture.parse(chosen.mixture)
+        except StudyError as error:
+            raise StudyError(f"{where}.mixture: {error}") from None
 
 
 def _fits(value: object, declared: str) -> bool:
