@@ -1,0 +1,48 @@
+"""The service: routes, the gate before them, problem documents behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from fastapi import FastAPI
+
+from orchestrator.api import handlers
+from orchestrator.api.access import StopNow
+from orchestrator.api.gate import BodyLimit, TokenGate
+from orchestrator.api.models import Health
+from orchestrator.api.routers import campaigns, configurations, nodes
+from orchestrator.store.ports import Store
+
+PREFIX = "/api/v1"
+
+
+def _leave_running(nodes: Sequence[str]) -> None:
+    """Without a way to reach agents, a run in flight ends by itself."""
+
+
+def create(store: Store, token: str, *, stop_now: StopNow = _leave_running) -> FastAPI:
+    """The application over this store; every call but `/healthz` wants `Authorization: Bearer <token>`.
+
+    `stop_now` carries the hint of `cancel --now` to the agents of the nodes it is given.
+    """
+    app = FastAPI(
+        title="Modescope",
+        version=version("modescope"),
+        openapi_url=f"{PREFIX}/openapi.json",
+        docs_url=None,  # FastAPI's own pages load scripts from another host
+        redoc_url=None,
+    )
+    app.state.store = store
+    app.state.stop_now = stop_now
+    for router in (campaigns.router, configurations.router, nodes.router):
+        app.include_router(router, prefix=PREFIX)
+    app.add_api_route("/healthz", _health, methods=["GET"], response_model=Health, tags=["health"])
+    handlers.install(app)
+    app.add_middleware(BodyLimit)
+    app.add_middleware(TokenGate, token=token)  # added last, so it stands first
+    return app
+
+
+def _health() -> Health:
+    return Health(version=version("modescope"))

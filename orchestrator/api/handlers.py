@@ -1,0 +1,50 @@
+"""Every error leaves the service as a problem document with one line of detail."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+
+from orchestrator.api import problems
+from orchestrator.contracts.errors import ModescopeError
+
+_log = logging.getLogger(__name__)
+
+
+def install(app: FastAPI) -> None:
+    """Answer our own errors, FastAPI's and the unexpected ones alike."""
+
+    @app.exception_handler(ModescopeError)
+    def _ours(request: Request, error: ModescopeError) -> Response:
+        return _answer(problems.of(error))
+
+    @app.exception_handler(RequestValidationError)
+    def _malformed(request: Request, error: RequestValidationError) -> Response:
+        return _answer(problems.plain(HTTPStatus.UNPROCESSABLE_ENTITY, _first(error.errors())))
+
+    @app.exception_handler(HTTPException)
+    def _http(request: Request, error: HTTPException) -> Response:
+        return _answer(problems.plain(error.status_code, str(error.detail)), error.headers)
+
+    @app.exception_handler(Exception)
+    def _unexpected(request: Request, error: Exception) -> Response:
+        _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+        detail = f"the service failed ({type(error).__name__}); its log says more"
+        return _answer(problems.plain(HTTPStatus.INTERNAL_SERVER_ERROR, detail))
+
+
+def _answer(document: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> JSONResponse:
+    return JSONResponse(document, document["status"], headers=headers, media_type=problems.MEDIA_TYPE)
+
+
+def _first(faults: Sequence[Mapping[str, Any]]) -> str:
+    """`body.study: Field required`: the first fault names its place; one line is enough."""
+    fault = faults[0]
+    return f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}"

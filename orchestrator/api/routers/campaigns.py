@@ -1,0 +1,118 @@
+"""Campaigns: submit, look, act, take the numbers home."""
+
+from __future__ import annotations
+
+import dataclasses
+import zlib
+from http import HTTPStatus
+from uuid import uuid4
+
+from fastapi import APIRouter, Response
+from fastapi.responses import HTMLResponse, StreamingResponse
+
+from orchestrator.api import export
+from orchestrator.api.access import CampaignId, IdempotencyKey, Ledger, Stopper
+from orchestrator.api.models import Cancellation, Page, Rerun, StudyText
+from orchestrator.campaigns import repetition
+from orchestrator.campaigns.admission import check_engines
+from orchestrator.contracts.campaigns import Campaign, Progress, Submission
+from orchestrator.store.ports import Store
+
+router = APIRouter(prefix="/campaigns", tags=["campaigns"])
+
+
+@router.post("", status_code=HTTPStatus.CREATED)
+def submit(body: StudyText, store: Ledger, response: Response, idempotency_key: IdempotencyKey = None) -> Campaign:
+    """Check a study, enumerate and plan it, and store it as a campaign; 200 when the key has been here before."""
+    from orchestrator.design import study
+    from orchestrator.design.submission import submission
+
+    nodes = [node.name for node in store.nodes.all()]
+    planned = submission(study.load(body.study, where=body.where), idempotency_key=idempotency_key, nodes=nodes)
+    return _store(planned, store, response)
+
+
+@router.get("")
+def all_campaigns(store: Ledger) -> Page[Campaign]:
+    """Every campaign, newest first."""
+    return Page(items=tuple(store.campaigns.all()))
+
+
+@router.get("/{campaign_id}")
+def one(campaign_id: CampaignId, store: Ledger) -> Campaign:
+    """One campaign."""
+    return store.campaigns.get(campaign_id)
+
+
+@router.get("/{campaign_id}/progress")
+def progress(campaign_id: CampaignId, store: Ledger) -> Progress:
+    """How far it is; counted, so it may be asked often."""
+    return store.campaigns.progress(campaign_id)
+
+
+@router.post("/{campaign_id}/pause")
+def pause(campaign_id: CampaignId, store: Ledger) -> Campaign:
+    """Start nothing new; runs in flight end."""
+    return store.campaigns.pause(campaign_id)
+
+
+@router.post("/{campaign_id}/resume")
+def resume(campaign_id: CampaignId, store: Ledger) -> Campaign:
+    """Undo a pause."""
+    return store.campaigns.resume(campaign_id)
+
+
+@router.post("/{campaign_id}/cancel")
+def cancel(campaign_id: CampaignId, store: Ledger, stop_now: Stopper, body: Cancellation | None = None) -> Campaign:
+    """Give up what is not measured yet; what is measured stays."""
+    cancelled = store.campaigns.cancel(campaign_id)
+    if body is not None and body.now:
+        stop_now([node.name for node in store.nodes.all() if node.job_id is not None])
+    return cancelled
+
+
+@router.post("/{campaign_id}/rerun", status_code=HTTPStatus.CREATED)
+def rerun(
+    campaign_id: CampaignId,
+    body: Rerun,
+    store: Ledger,
+    response: Response,
+    idempotency_key: IdempotencyKey = None,
+) -> Campaign:
+    """Measure the flagged configurations again, as a child campaign."""
+    from orchestrator.design.submission import rerun as plan
+
+    campaigns = store.campaigns
+    found = campaigns.configurations(campaign_id)
+    ordinals = repetition.ordinals(body.flag, campaigns.progress(campaign_id), found)
+    key = idempotency_key or str(uuid4())
+    # From the key, so that a repeated request plans the same child and not a conflicting one.
+    seed = body.seed if body.seed is not None else zlib.crc32(f"{campaign_id} {key}".encode())
+    parent, design = campaigns.study(campaign_id), campaigns.design(campaign_id)
+    child = plan(parent, design, ordinals, seed=seed, replicates=body.replicates)
+    return _store(dataclasses.replace(child, idempotency_key=key, parent_id=campaign_id), store, response)
+
+
+@router.get("/{campaign_id}/export", response_class=StreamingResponse)
+def exported(campaign_id: CampaignId, store: Ledger) -> StreamingResponse:
+    """Every measured value as CSV, a row per run and mode, valid or not."""
+    campaign = store.campaigns.get(campaign_id)
+    rows = store.campaigns.export(campaign_id)
+    return StreamingResponse(export.as_csv(campaign.factors, rows), media_type="text/csv")
+
+
+@router.get("/{campaign_id}/report", response_class=HTMLResponse)
+def report(campaign_id: CampaignId, store: Ledger) -> HTMLResponse:
+    """The campaign as one self-contained page."""
+    from orchestrator.report import render
+    from orchestrator.report.content import gather
+
+    return HTMLResponse(render(gather(store, campaign_id)))
+
+
+def _store(planned: Submission, store: Store, response: Response) -> Campaign:
+    check_engines(planned, store.nodes.all())
+    campaign, new = store.campaigns.submit(planned)
+    if not new:
+        response.status_code = HTTPStatus.OK
+    return campaign
