@@ -1,0 +1,166 @@
+"""A thin typed client of the REST interface; answers are the frozen values of `orchestrator.contracts`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from uuid import uuid4
+
+import httpx
+from pydantic import TypeAdapter, ValidationError
+
+from orchestrator.api import problems
+from orchestrator.contracts.campaigns import Campaign, Configuration, Progress
+from orchestrator.contracts.errors import UnavailableError
+from orchestrator.contracts.nodes import Node
+
+Answer = TypeVar("Answer")
+
+_TIMEOUT = httpx.Timeout(60.0, connect=5.0)
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+class Client:
+    """Talks to one service. Use it as a context manager.
+
+    Every method raises UnavailableError when nothing answers, NotAllowedError without the right token, and otherwise
+    the error class the service raised, with its message.
+    """
+
+    def __init__(self, address: str, token: str) -> None:
+        host = httpx.URL(address).host
+        self._address = address
+        self._http = httpx.Client(
+            base_url=f"{address.rstrip('/')}/api/v1/",
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=_TIMEOUT,
+            trust_env=host not in _LOOPBACK,  # a proxy from the environment never reaches our own machine
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._http.close()
+
+    def submit(self, study: str, *, where: str = "study", key: str | None = None) -> tuple[Campaign, bool]:
+        """Submit a study's YAML text; True when the campaign is new, False when `key` was there before."""
+        return self._create("campaigns", {"study": study, "where": where}, key)
+
+    def rerun(
+        self,
+        campaign_id: int,
+        *,
+        flag: str,
+        replicates: int | None = None,
+        seed: int | None = None,
+        key: str | None = None,
+    ) -> tuple[Campaign, bool]:
+        """Measure the configurations with this verdict (or `incomplete`) again, as a child campaign."""
+        body = {"flag": flag, "replicates": replicates, "seed": seed}
+        return self._create(f"campaigns/{campaign_id}/rerun", body, key)
+
+    def campaigns(self) -> tuple[Campaign, ...]:
+        """Every campaign, newest first."""
+        return self._items(Campaign, "campaigns")
+
+    def campaign(self, campaign_id: int) -> Campaign:
+        """One campaign."""
+        return self._ask(Campaign, "GET", f"campaigns/{campaign_id}")
+
+    def progress(self, campaign_id: int) -> Progress:
+        """How far a campaign is."""
+        return self._ask(Progress, "GET", f"campaigns/{campaign_id}/progress")
+
+    def pause(self, campaign_id: int) -> Campaign:
+        """Start nothing new."""
+        return self._ask(Campaign, "POST", f"campaigns/{campaign_id}/pause")
+
+    def resume(self, campaign_id: int) -> Campaign:
+        """Undo a pause."""
+        return self._ask(Campaign, "POST", f"campaigns/{campaign_id}/resume")
+
+    def cancel(self, campaign_id: int, *, now: bool = False) -> Campaign:
+        """Give up what is not measured yet; `now` ends the runs in flight too."""
+        return self._ask(Campaign, "POST", f"campaigns/{campaign_id}/cancel", body={"now": now})
+
+    def configurations(
+        self, campaign_id: int, *, verdict: str | None = None, mode: str | None = None
+    ) -> tuple[Configuration, ...]:
+        """A campaign's configurations in order, all or those with this verdict or mode."""
+        wanted = {name: value for name, value in (("verdict", verdict), ("mode", mode)) if value is not None}
+        return self._items(Configuration, f"campaigns/{campaign_id}/configurations", wanted)
+
+    def export(self, campaign_id: int) -> Iterator[bytes]:
+        """The CSV of every measured value, piece by piece."""
+        try:
+            with self._http.stream("GET", f"campaigns/{campaign_id}/export") as response:
+                if response.is_error:
+                    response.read()
+                _raise_for(response)
+                yield from response.iter_bytes()
+        except httpx.TransportError as error:
+            raise self._unavailable(error) from error
+
+    def report(self, campaign_id: int) -> str:
+        """The campaign as one self-contained HTML page."""
+        return self._send("GET", f"campaigns/{campaign_id}/report").text
+
+    def nodes(self) -> tuple[Node, ...]:
+        """Every node ever heard of."""
+        return self._items(Node, "nodes")
+
+    def reinstate(self, name: str) -> Node:
+        """Let a quarantined or draining node work again."""
+        return self._ask(Node, "POST", f"nodes/{name}/reinstate")
+
+    def _create(self, path: str, body: Mapping[str, Any], key: str | None) -> tuple[Campaign, bool]:
+        headers = {"Idempotency-Key": key or str(uuid4())}
+        response = self._send("POST", path, json=body, headers=headers)
+        return self._read(Campaign, response), response.status_code == HTTPStatus.CREATED
+
+    def _items(self, kind: type[Answer], path: str, params: Mapping[str, str] | None = None) -> tuple[Answer, ...]:
+        response = self._send("GET", path, params=params)
+        return self._read(dict[str, tuple[kind, ...]], response)["items"]  # type: ignore[valid-type]
+
+    def _ask(self, kind: type[Answer], method: str, path: str, *, body: Mapping[str, Any] | None = None) -> Answer:
+        return self._read(kind, self._send(method, path, json=body))
+
+    def _send(self, method: str, path: str, **request: Any) -> httpx.Response:
+        try:
+            response = self._http.request(method, path, **request)
+        except httpx.TransportError as error:
+            raise self._unavailable(error) from error
+        _raise_for(response)
+        return response
+
+    def _read(self, kind: type[Answer], response: httpx.Response) -> Answer:
+        try:
+            return TypeAdapter(kind).validate_json(response.content)
+        except ValidationError as error:
+            raise UnavailableError(f"{self._address} answers, but not as a Modescope of this version does") from error
+
+    def _unavailable(self, error: httpx.TransportError) -> UnavailableError:
+        return UnavailableError(f"no service answers at {self._address} ({error}); start it with `modescope up`")
+
+
+def _raise_for(response: httpx.Response) -> None:
+    """Raise the error the service meant."""
+    if response.is_error:
+        raise problems.error(_document(response), response.status_code)
+
+
+def _document(response: httpx.Response) -> Mapping[str, Any]:
+    if response.headers.get("content-type", "").startswith(problems.MEDIA_TYPE):
+        document: dict[str, Any] = json.loads(response.content)
+        return document
+    return {"title": f"{response.url.host} answers, but not as Modescope does (status {response.status_code})"}
