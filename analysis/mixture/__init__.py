@@ -1,0 +1,20 @@
+"""Mixtures of six families with one to five components: fit, select by BIC, quantiles and their standard errors."""
+
+from analysis.mixture.families import NAMES as FAMILY_NAMES
+from analysis.mixture.fit import Fit
+from analysis.mixture.many import Failure, select_each, select_many
+from analysis.mixture.options import Options
+from analysis.mixture.selection import VERSION, Selection, fit, select
+
+__all__ = [
+    "FAMILY_NAMES",
+    "VERSION",
+    "Failure",
+    "Fit",
+    "Options",
+    "Selection",
+    "fit",
+    "select",
+    "select_each",
+    "select_many",
+]

@@ -1,0 +1,43 @@
+"""What a set of fitting loops offers. Two implementations: `array_kernels` (NumPy) and `compiled_kernels` (numba)."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.mixture.families import Array, Kernel
+from analysis.mixture.sample import Points
+
+# Newton stops when the gain it still predicts, in log-likelihood, is below this; convergence there is quadratic.
+NEWTON_GAIN = 1e-7
+NEWTON_STEPS = 60
+# Damping of Newton's matrix, in units of the complete-data information (EM's own curvature).
+DAMPING_MIN, DAMPING_MAX = 1e-3, 1e6
+# exp() of this times any power of a double stays finite; a point there has density 0 anyway.
+FARTHEST = 300.0
+SMALLEST_WEIGHT = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Optimum:
+    """Where Newton's method ended, one row per start: theta (starts, 3, k), the rest (starts,)."""
+
+    theta: Array
+    loglik: Array
+    converged: NDArray[np.bool_]
+    iterations: NDArray[np.int64]
+
+
+class Kernels(Protocol):
+    """The two loops over a batch of starts; theta has shape (starts, 3, k): weight, location, scale."""
+
+    name: str
+
+    def em(self, kernel: Kernel, points: Points, theta: Array, iterations: int) -> tuple[Array, Array]:
+        """`iterations` EM steps from each start; returns theta and its log-likelihoods (starts,), never lower."""
+        ...
+
+    def newton(self, kernel: Kernel, points: Points, theta: Array) -> Optimum:
+        """Damped Newton steps on the marginal log-likelihood to a maximum, scale >= points.floor."""
+        ...

@@ -1,0 +1,67 @@
+"""Many samples, in one process or in several: the same results to the bit."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+
+from numpy.typing import ArrayLike
+
+from analysis.errors import AnalysisError
+from analysis.mixture.options import Options
+from analysis.mixture.selection import Selection, select
+
+CHUNK = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """Why a sample has no selection."""
+
+    error: AnalysisError
+
+    @property
+    def message(self) -> str:
+        """The reason, in one line."""
+        return str(self.error)
+
+
+def select_many(
+    samples: Sequence[ArrayLike],
+    *,
+    options: Options | None = None,
+    processes: int = 1,
+    progress: Callable[[int], None] | None = None,
+) -> list[Selection | Failure]:
+    """A `Selection`, or a `Failure` with its reason, for each sample in order. `progress` gets the number done."""
+    results = []
+    for result in select_each(samples, options=options, processes=processes):
+        results.append(result)
+        if progress is not None:
+            progress(len(results))
+    return results
+
+
+def select_each(
+    samples: Sequence[ArrayLike], *, options: Options | None = None, processes: int = 1
+) -> Iterator[Selection | Failure]:
+    """The results of `select_many` one by one, in order, as they are ready."""
+    attempt = partial(_attempt, options=Options() if options is None else options)
+    if processes == 1:
+        yield from map(attempt, samples)
+        return
+    # Fresh interpreters: a fork would copy the threads and locks of whoever calls.
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        try:
+            yield from pool.map(attempt, samples, chunksize=CHUNK)
+        except (KeyboardInterrupt, GeneratorExit):
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _attempt(x: ArrayLike, *, options: Options) -> Selection | Failure:
+    try:
+        return select(x, options=options)
+    except AnalysisError as error:
+        return Failure(error=error)

@@ -1,0 +1,235 @@
+"""Fit, select by BIC, and what the choice rests on."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from analysis.errors import BadSampleError
+from analysis.mixture.families import FAMILIES, NAMES, Array
+from analysis.mixture.fit import Fit
+from analysis.mixture.options import Options
+from analysis.mixture.sample import Sample, read_sample
+from analysis.mixture.search import Found, search
+from analysis.modality.density import DensityMode
+from analysis.modality.dip import dip_p, dip_p_continuous
+
+# A new one whenever results may change: it is stored with them.
+VERSION = "1"
+# Differences of BIC below this are ties.
+BIC_TIE = 1e-6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """The best fit of a sample by BIC, and the numbers a verdict rests on. `table` holds every fit.
+
+    `bic_gap` is the BIC of the best fit with one density mode minus that of the best with two or more; None when no
+    fit has two. `resolution` is the median width of the cells of the interval likelihood, in the units of x.
+    """
+
+    best: Fit
+    n: int
+    n_distinct: int
+    likelihood: str
+    resolution: float | None
+    modes: tuple[DensityMode, ...]
+    bic_gap: float | None
+    # Place in `table` of the best fit with two or more density modes.
+    multimodal_index: int | None
+    dip_p: float
+    notice: str | None
+    table: tuple[Fit, ...]
+
+    @property
+    def components(self) -> int:
+        """Number of components of the best fit."""
+        return self.best.components
+
+    @property
+    def family(self) -> str:
+        """Family of the best fit."""
+        return self.best.family
+
+    @property
+    def bic(self) -> float:
+        """BIC of the best fit."""
+        return self.best.bic
+
+    @property
+    def loglik(self) -> float:
+        """Log-likelihood of the best fit."""
+        return self.best.loglik
+
+    @property
+    def floor_active(self) -> bool:
+        """Whether a component of the best fit is as narrow as the floor allows."""
+        return self.best.floor_active
+
+    @property
+    def density_modes(self) -> int:
+        """Number of density modes of the best fit; `modes` says where they are."""
+        return len(self.modes)
+
+    @property
+    def multimodal_fit(self) -> Fit | None:
+        """The best fit with two or more density modes."""
+        return None if self.multimodal_index is None else self.table[self.multimodal_index]
+
+    @property
+    def bic_weights(self) -> Array:
+        """exp(-BIC / 2) of every fit in `table`, normalised to sum to 1."""
+        bic = np.array([fit.bic for fit in self.table])
+        weight = np.exp(-0.5 * (bic - np.min(bic)))
+        return weight / np.sum(weight)
+
+    def pdf(self, x: ArrayLike) -> Array:
+        """Density of the best fit."""
+        return self.best.pdf(x)
+
+    def cdf(self, x: ArrayLike) -> Array:
+        """Distribution function of the best fit."""
+        return self.best.cdf(x)
+
+    def quantile(self, q: float) -> float:
+        """The q-quantile of the best fit."""
+        return self.best.quantile(q)
+
+    def quantile_se(self, q: float) -> float:
+        """Standard error of the q-quantile, given the selected model. Raises `NoStandardErrorError`."""
+        return self.best.quantile_se(q)
+
+    def sample(self, size: int, rng: np.random.Generator) -> Array:
+        """Random values of the best fit."""
+        return self.best.sample(size, rng)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON values; `from_dict` is the inverse."""
+        return {
+            "best": self.table.index(self.best),
+            "n": self.n,
+            "n_distinct": self.n_distinct,
+            "likelihood": self.likelihood,
+            "resolution": self.resolution,
+            "modes": [{"position": m.position, "height": m.height, "share": m.share} for m in self.modes],
+            "bic_gap": self.bic_gap,
+            "multimodal_index": self.multimodal_index,
+            "dip_p": self.dip_p,
+            "notice": self.notice,
+            "table": [fit.as_dict() for fit in self.table],
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """The selection that `as_dict` wrote."""
+        table = tuple(Fit.from_dict(row) for row in values["table"])
+        modes = tuple(DensityMode(**mode) for mode in values["modes"])
+        return cls(**{**values, "best": table[values["best"]], "table": table, "modes": modes})
+
+
+def fit(x: ArrayLike, family: str, components: int, *, options: Options | None = None) -> Fit:
+    """Fit one family with k = `components` to x, shape (n,). Raises `BadSampleError`."""
+    chosen = Options() if options is None else options
+    sample = read_sample(x, chosen)
+    _check_support(sample, (family,))
+    if components > sample.n_distinct:
+        raise BadSampleError(f"{components} components need as many distinct values; there are {sample.n_distinct}")
+    found = search(sample, (family,), components, chosen.floor)
+    return _result(sample, family, found[family, components], chosen)
+
+
+def select(x: ArrayLike, *, options: Options | None = None) -> Selection:
+    """Fit every family with 1 to `max_components` components to x, shape (n,); the best by BIC.
+
+    A sample with values <= 0 gets the normal family only, with a notice. Raises `BadSampleError`.
+    """
+    chosen = Options() if options is None else options
+    sample = read_sample(x, chosen)
+    families = [name for name in NAMES if name in chosen.families]
+    notice = None
+    if not sample.positive:
+        families = [name for name in families if not FAMILIES[name].needs_positive]
+        notice = "values <= 0: only the normal family was fitted"
+    _check_support(sample, families)
+    found = search(sample, families, chosen.max_components, chosen.floor)
+    table = tuple(_result(sample, name, found[name, k], chosen) for name, k in sorted(found, key=_table_order))
+    return _judge(sample, table, notice, chosen)
+
+
+def _table_order(key: tuple[str, int]) -> tuple[int, int]:
+    """By family, then by number of components."""
+    return NAMES.index(key[0]), key[1]
+
+
+def _check_support(sample: Sample, families: Sequence[str]) -> None:
+    if not families or (not sample.positive and any(FAMILIES[name].needs_positive for name in families)):
+        raise BadSampleError(f"the smallest value is {sample.values[0]:g}: only the normal family fits values <= 0")
+
+
+def _result(sample: Sample, name: str, found: Found, options: Options) -> Fit:
+    family = FAMILIES[name]
+    weight, kernel_location, kernel_scale = found.theta
+    location, scale = family.from_kernel(kernel_location, kernel_scale, sample.unit)
+    at_floor = kernel_scale <= found.floor * (1 + 1e-9)
+    order = np.lexsort([location, family.quantile(0.5, location, scale), family.mean(location, scale)])
+    return Fit(
+        family=name,
+        weights=tuple(weight[order].tolist()),
+        locations=tuple(location[order].tolist()),
+        scales=tuple(scale[order].tolist()),
+        loglik=found.loglik - sample.n * float(np.log(sample.unit)),
+        n=sample.n,
+        converged=found.converged,
+        iterations=found.iterations,
+        at_floor=tuple(at_floor[order].tolist()),
+    )
+
+
+def ranked(table: Sequence[Fit]) -> list[int]:
+    """Places in the table by BIC, the best first; ties towards fewer components, then the order of families."""
+    best = min(fit.bic for fit in table)
+
+    def key(place: int) -> tuple[float, int, int]:
+        fit = table[place]
+        return round((fit.bic - best) / BIC_TIE), fit.components, NAMES.index(fit.family)
+
+    return sorted(range(len(table)), key=key)
+
+
+def _judge(sample: Sample, table: tuple[Fit, ...], notice: str | None, options: Options) -> Selection:
+    ranking = ranked(table)
+    best = table[ranking[0]]
+    modes = best.density_modes(options)
+    other = _first_other(table, ranking, several=len(modes) == 1, options=options)
+    one, several = (ranking[0], other) if len(modes) == 1 else (other, ranking[0])
+    gap = None if one is None or several is None else table[one].bic - table[several].bic
+    return Selection(
+        best=best,
+        n=sample.n,
+        n_distinct=sample.n_distinct,
+        likelihood=sample.likelihood,
+        resolution=None if sample.cells is None else sample.cells.resolution,
+        modes=modes,
+        bic_gap=gap,
+        multimodal_index=several,
+        dip_p=_dip(sample, options),
+        notice=notice,
+        table=table,
+    )
+
+
+def _first_other(table: Sequence[Fit], ranking: Sequence[int], *, several: bool, options: Options) -> int | None:
+    """The best fit that has several density modes, or that has one."""
+    for place in ranking[1:]:
+        if (table[place].components > 1 or not several) and (len(table[place].density_modes(options)) > 1) == several:
+            return place
+    return None
+
+
+def _dip(sample: Sample, options: Options) -> float:
+    if sample.cells is None:
+        return dip_p_continuous(sample.values, sample.counts)
+    rng = np.random.default_rng(options.seed)
+    return dip_p(sample.values, sample.counts, sample.cells.lower, sample.cells.upper, rng)
