@@ -1,0 +1,1 @@
+"""The database's history: numbered Alembic migrations, each beside the SQL it runs."""

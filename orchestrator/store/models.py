@@ -1,0 +1,255 @@
+"""The ledger's tables, typed. The history of the schema is in migrations/; a test holds the two to each other."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ARRAY, BigInteger, Double, Identity, Integer, MetaData, SmallInteger, Text, text
+from sqlalchemy.dialects.postgresql import JSONB, REAL, TIMESTAMP
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+small = SmallInteger
+"""A column type for numbers that stay below 32,768."""
+
+big = BigInteger
+"""A column type for numbers of things that a whole study has very many of."""
+
+
+class Base(DeclarativeBase):
+    """All tables; every constraint is named, so that an adapter can say which rule was broken."""
+
+    metadata = MetaData(naming_convention={"pk": "%(table_name)s_pkey"})
+    type_annotation_map = {  # noqa: RUF012 - SQLAlchemy reads it from the class
+        str: Text,
+        datetime: TIMESTAMP(timezone=True),
+        dict[str, Any]: JSONB,
+        list[Any]: JSONB,
+        list[str]: ARRAY(Text),
+        list[float]: ARRAY(Double),
+        float: Double,
+    }
+
+
+class Ledger(Base):
+    """Which database this is; one row."""
+
+    __tablename__ = "ledger"
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    created_at: Mapped[datetime]
+    reconciled_at: Mapped[datetime]
+
+
+class Node(Base):
+    """A machine that measures."""
+
+    __tablename__ = "nodes"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    name: Mapped[str]
+    state: Mapped[str]
+    reason: Mapped[str | None]
+    session_id: Mapped[int | None]
+    seen_at: Mapped[datetime | None]
+    strikes: Mapped[int] = mapped_column(small)
+    struck_job_id: Mapped[int | None] = mapped_column(big)
+    engines: Mapped[dict[str, Any]]
+    facts: Mapped[dict[str, Any]]
+
+
+class Session(Base):
+    """One life of an agent on one boot of its node."""
+
+    __tablename__ = "sessions"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    key: Mapped[UUID]
+    node_id: Mapped[int]
+    boot_id: Mapped[str]
+    version: Mapped[str]
+    started_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
+
+
+class Campaign(Base):
+    """A study as submitted."""
+
+    __tablename__ = "campaigns"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    name: Mapped[str]
+    parent_id: Mapped[int | None]
+    state: Mapped[str] = mapped_column(server_default=text("'running'"))
+    paused: Mapped[bool] = mapped_column(server_default=text("false"))
+    study: Mapped[dict[str, Any]]
+    digest: Mapped[str]
+    idempotency_key: Mapped[str | None]
+    factors: Mapped[list[str]]
+    engine: Mapped[str]
+    engine_options: Mapped[dict[str, Any]]
+    node_options: Mapped[dict[str, Any]]
+    analysis_options: Mapped[dict[str, Any]]
+    controls: Mapped[dict[str, Any]]
+    placement: Mapped[str]
+    replicates: Mapped[int]
+    max_tries: Mapped[int] = mapped_column(small)
+    setting_count: Mapped[int]
+    configuration_count: Mapped[int]
+    created_at: Mapped[datetime] = mapped_column(server_default=text("clock_timestamp()"))
+    first_claim_at: Mapped[datetime | None]
+    ended_at: Mapped[datetime | None]
+    missing: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'"))
+
+
+class Setting(Base):
+    """One choice of all factors but `mode`; `levels` are in the order of the campaign's factors."""
+
+    __tablename__ = "settings"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    campaign_id: Mapped[int]
+    ordinal: Mapped[int]
+    levels: Mapped[list[Any]]
+    modes: Mapped[list[str]]
+    control: Mapped[str | None]
+    valid_runs: Mapped[int] = mapped_column(server_default=text("0"))
+
+
+class Job(Base):
+    """A setting and a contiguous range of replicates; `contracts.jobs` says how it moves."""
+
+    __tablename__ = "jobs"
+    id: Mapped[int] = mapped_column(big, Identity(always=True), primary_key=True)
+    campaign_id: Mapped[int]
+    setting_id: Mapped[int]
+    block: Mapped[int]
+    position: Mapped[int]
+    first_replicate: Mapped[int]
+    replicates: Mapped[int]
+    pinned_node_id: Mapped[int | None]
+    state: Mapped[str]
+    node_id: Mapped[int | None]
+    session_id: Mapped[int | None]
+    token: Mapped[UUID | None]
+    attempt: Mapped[int]
+    brought: Mapped[int]
+    fruitless: Mapped[int] = mapped_column(small)
+    lease_until: Mapped[datetime | None]
+    offered_at: Mapped[datetime | None]
+    reason: Mapped[str | None]
+
+
+class JobCount(Base):
+    """Jobs by campaign and state, kept by a trigger."""
+
+    __tablename__ = "job_counts"
+    campaign_id: Mapped[int] = mapped_column(primary_key=True)
+    state: Mapped[str] = mapped_column(primary_key=True)
+    jobs: Mapped[int]
+
+
+class JobFailure(Base):
+    """One failed attempt."""
+
+    __tablename__ = "job_failures"
+    id: Mapped[int] = mapped_column(big, Identity(always=True), primary_key=True)
+    job_id: Mapped[int] = mapped_column(big)
+    attempt: Mapped[int]
+    node_id: Mapped[int]
+    kind: Mapped[str]
+    fruitless: Mapped[bool]
+    reason: Mapped[str]
+    at: Mapped[datetime]
+
+
+class EngineBuild(Base):
+    """An engine and its version, named once."""
+
+    __tablename__ = "engine_builds"
+    id: Mapped[int] = mapped_column(small, Identity(always=True), primary_key=True)
+    name: Mapped[str]
+    version: Mapped[str]
+
+
+class Run(Base):
+    """One benchmark invocation; never overwritten."""
+
+    __tablename__ = "runs"
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    job_id: Mapped[int] = mapped_column(big)
+    started_at: Mapped[datetime]
+    elapsed_s: Mapped[float]
+    setting_id: Mapped[int] = mapped_column(Integer)
+    replicate: Mapped[int]
+    session_id: Mapped[int]
+    sequence: Mapped[int]
+    previous_setting_id: Mapped[int | None]
+    settle_s: Mapped[float | None] = mapped_column(REAL)
+    attempt: Mapped[int] = mapped_column(small)
+    try_number: Mapped[int] = mapped_column(small)
+    engine_build_id: Mapped[int] = mapped_column(small)
+    exit_status: Mapped[int | None] = mapped_column(small)
+    validity: Mapped[str]
+    reason: Mapped[str | None]
+    values: Mapped[list[float]]
+    details: Mapped[dict[str, Any] | None]
+    observed: Mapped[dict[str, Any] | None]
+
+
+class Share(Base):
+    """What a node did for a campaign, in all."""
+
+    __tablename__ = "shares"
+    campaign_id: Mapped[int] = mapped_column(primary_key=True)
+    node_id: Mapped[int] = mapped_column(primary_key=True)
+    valid: Mapped[int] = mapped_column(big)
+    invalid: Mapped[int] = mapped_column(big)
+    superseded: Mapped[int] = mapped_column(big)
+
+
+class Pace(Base):
+    """Valid runs of a node for a campaign in one slice of ten seconds."""
+
+    __tablename__ = "paces"
+    campaign_id: Mapped[int] = mapped_column(primary_key=True)
+    slice: Mapped[datetime] = mapped_column(primary_key=True)
+    node_id: Mapped[int] = mapped_column(primary_key=True)
+    valid: Mapped[int]
+
+
+class Analysis(Base):
+    """One configuration's sample, to be fitted or fitted."""
+
+    __tablename__ = "analyses"
+    id: Mapped[int] = mapped_column(big, Identity(always=True), primary_key=True)
+    campaign_id: Mapped[int]
+    setting_id: Mapped[int]
+    mode: Mapped[str]
+    digest: Mapped[str]
+    current: Mapped[bool]
+    state: Mapped[str]
+    version: Mapped[str | None]
+    token: Mapped[UUID | None]
+    lease_until: Mapped[datetime | None]
+    analysed_at: Mapped[datetime | None]
+    error: Mapped[str | None]
+    verdict: Mapped[str | None]
+    sentence: Mapped[str | None]
+    final: Mapped[bool]
+    components: Mapped[int | None] = mapped_column(small)
+    family: Mapped[str | None]
+    bic: Mapped[float | None]
+    density_modes: Mapped[int | None] = mapped_column(small)
+    bic_gap: Mapped[float | None]
+    dip_p: Mapped[float | None]
+    dip_q: Mapped[float | None]
+    selection: Mapped[dict[str, Any] | None]
+
+
+class Event(Base):
+    """Something worth telling."""
+
+    __tablename__ = "events"
+    id: Mapped[int] = mapped_column(big, Identity(always=True), primary_key=True)
+    at: Mapped[datetime]
+    kind: Mapped[str]
+    message: Mapped[str]
+    campaign_id: Mapped[int | None]
+    node_id: Mapped[int | None]

@@ -1,0 +1,126 @@
+"""Samples to be fitted, leased in batches like jobs (DESIGN 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import func, select, text, update
+
+from orchestrator.contracts.analyses import Analysis, Batch, Fitted, Judgement, Result
+from orchestrator.store.models import Analysis as Row
+from orchestrator.store.postgres.connection import Database
+
+_LEASE = text("""
+    UPDATE analyses SET state = 'leased', token = :token, version = :version,
+                        lease_until = clock_timestamp() + make_interval(secs => :lease_s)
+    WHERE id IN (
+        SELECT id FROM analyses
+        WHERE current AND (state = 'due' OR state = 'leased' AND lease_until < clock_timestamp())
+        ORDER BY id LIMIT :most FOR UPDATE SKIP LOCKED)
+""")
+# One pass over the runs of a setting serves all its modes: their values share a row.
+_SAMPLES = text("""
+    SELECT a.id, a.campaign_id, a.setting_id, a.mode, a.digest, c.analysis_options AS options,
+           ARRAY(SELECT r."values"[array_position(t.modes, a.mode)] FROM runs AS r
+                 WHERE r.setting_id = a.setting_id AND r.validity = 'valid' ORDER BY r.replicate) AS sample
+    FROM analyses AS a JOIN settings AS t ON t.id = a.setting_id JOIN campaigns AS c ON c.id = a.campaign_id
+    WHERE a.token = :token ORDER BY a.id
+""")
+_UNJUDGED = text("""
+    SELECT c.id FROM campaigns AS c
+    WHERE c.state <> 'running'
+      AND EXISTS (SELECT FROM analyses AS a
+                  WHERE a.campaign_id = c.id AND a.current AND NOT a.final AND a.version = :version)
+      AND NOT EXISTS (SELECT FROM analyses AS a WHERE a.campaign_id = c.id AND a.current AND a.state <> 'done')
+    ORDER BY c.id
+""")
+_FITTED = text("""
+    SELECT a.id, a.setting_id, a.mode, a.selection, a.dip_q, a.verdict, a.sentence, a.error,
+           ARRAY(SELECT r."values"[array_position(t.modes, a.mode)] FROM runs AS r
+                 WHERE r.setting_id = a.setting_id AND r.validity = 'valid' ORDER BY r.replicate) AS sample
+    FROM analyses AS a JOIN settings AS t ON t.id = a.setting_id
+    WHERE a.campaign_id = :campaign AND a.current AND a.state = 'done'
+      AND (CAST(:verdict AS text) IS NULL OR a.verdict = :verdict)
+    ORDER BY t.ordinal, array_position(t.modes, a.mode)
+""")
+
+
+class PostgresAnalyses:
+    """Lease, store, judge."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def lease(self, version: str, *, limit: int = 50, lease_s: float = 300.0) -> Batch | None:
+        """A batch of configurations whose sample is complete and not analysed yet."""
+        token = uuid4()
+        with self._database.writing() as connection:
+            named = {"token": token, "version": version, "lease_s": lease_s, "most": limit}
+            if connection.execute(_LEASE, named).rowcount == 0:
+                return None
+            rows = connection.execute(_SAMPLES, {"token": token}).all()
+        return Batch(token=token, version=version, analyses=tuple(_analysis(row) for row in rows))
+
+    def store(self, batch: Batch, results: Sequence[Result]) -> int:
+        """Keep the results whose digest is still current; how many were kept."""
+        kept = 0
+        with self._database.writing() as connection:
+            for result in results:
+                proof = (
+                    Row.id == result.analysis_id,
+                    Row.token == batch.token,
+                    Row.digest == result.digest,
+                    Row.current,
+                )
+                kept += connection.execute(update(Row).where(*proof).values(_columns(result))).rowcount
+        return kept
+
+    def unjudged(self, version: str) -> list[int]:
+        """Campaigns that have ended, whose analyses are all done, and whose verdicts are not final."""
+        with self._database.reading() as connection:
+            return list(connection.execute(_UNJUDGED, {"version": version}).scalars())
+
+    def judge(self, campaign_id: int, version: str, judgements: Sequence[Judgement]) -> bool:
+        """Make verdicts final; False (and nothing stored) when an analysis has been opened meanwhile."""
+        with self._database.writing() as connection:
+            mine = (Row.campaign_id == campaign_id, Row.current)
+            analyses = connection.execute(select(Row.id, Row.state).where(*mine).with_for_update()).all()
+            judged = {judgement.analysis_id for judgement in judgements}
+            if any(state != "done" or identity not in judged for identity, state in analyses):
+                return False
+            for judgement in judgements:
+                connection.execute(
+                    update(Row)
+                    .where(Row.id == judgement.analysis_id, Row.version == version)
+                    .values(dip_q=judgement.dip_q, verdict=judgement.verdict, sentence=judgement.sentence, final=True)
+                )
+        return True
+
+    def fitted(self, campaign_id: int, *, verdict: str | None = None) -> Iterator[Fitted]:
+        """Analysed configurations with sample and selection, streamed."""
+        with self._database.streaming() as connection:
+            for row in connection.execute(_FITTED, {"campaign": campaign_id, "verdict": verdict}):
+                yield Fitted(**{**row._mapping, "sample": tuple(row.sample)})
+
+
+def _analysis(row: Any) -> Analysis:
+    return Analysis(**{**row._mapping, "sample": tuple(row.sample)})
+
+
+def _columns(result: Result) -> dict[str, Any]:
+    """What is asked of every configuration stands in columns of its own, beside the whole selection."""
+    found = result.selection or {}
+    summary = ("components", "family", "bic", "density_modes", "bic_gap", "dip_p")
+    return {
+        "state": "done",
+        "token": None,
+        "lease_until": None,
+        "analysed_at": func.clock_timestamp(),
+        "selection": result.selection,
+        "verdict": result.verdict,
+        "sentence": result.sentence,
+        "error": result.error,
+        **{name: found.get(name) for name in summary},
+    }

@@ -1,0 +1,267 @@
+"""Studies as submitted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, cast
+
+import psycopg
+from sqlalchemy import Connection, func, insert, select, update
+
+from orchestrator.contracts.campaigns import Campaign, Configuration, Event, ExportRow, Progress, State, Submission
+from orchestrator.contracts.designs import Design, Setting
+from orchestrator.contracts.errors import ConflictError, NotFoundError
+from orchestrator.contracts.jobs import OPEN
+from orchestrator.store.models import Campaign as CampaignRow
+from orchestrator.store.models import Event as EventRow
+from orchestrator.store.models import Job, Node
+from orchestrator.store.models import Setting as SettingRow
+from orchestrator.store.postgres import export, progress
+from orchestrator.store.postgres.connection import Database
+
+
+class PostgresCampaigns:
+    """Campaigns, their settings, and what became of them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def submit(self, submission: Submission) -> tuple[Campaign, bool]:
+        """Store a campaign with its settings and jobs, all or nothing; True when it is new."""
+        earlier = self._submitted_before(submission)
+        if earlier is not None:
+            return earlier, False
+        try:
+            with self._database.writing() as connection:
+                campaign_id = connection.execute(
+                    insert(CampaignRow).returning(CampaignRow.id), _row(submission)
+                ).scalar_one()
+                _copy_settings(connection, campaign_id, submission.design)
+                _copy_jobs(connection, campaign_id, submission)
+        except ConflictError:
+            earlier = self._submitted_before(submission)  # another request with this key came first
+            if earlier is None:
+                raise
+            return earlier, False
+        return self.get(campaign_id), True
+
+    def get(self, campaign_id: int) -> Campaign:
+        """Raises NotFoundError."""
+        return _campaign(self._row(campaign_id))
+
+    def all(self) -> list[Campaign]:
+        """Newest first."""
+        with self._database.reading() as connection:
+            rows = connection.execute(select(CampaignRow.__table__).order_by(CampaignRow.id.desc()))
+            return [_campaign(row) for row in rows]
+
+    def study(self, campaign_id: int) -> Submission:
+        """What was submitted, without its jobs."""
+        row = self._row(campaign_id)
+        return Submission(
+            name=row.name,
+            study=row.study,
+            design=self.design(campaign_id),
+            replicates=row.replicates,
+            engine=row.engine,
+            engine_options=row.engine_options,
+            node_options=row.node_options,
+            analysis_options=row.analysis_options,
+            placement=row.placement,
+            max_tries=row.max_tries,
+            controls=row.controls,
+            jobs=(),
+            digest=row.digest,
+            idempotency_key=row.idempotency_key,
+            parent_id=row.parent_id,
+        )
+
+    def design(self, campaign_id: int) -> Design:
+        """Its settings in order."""
+        factors = tuple(self._row(campaign_id).factors)
+        query = select(SettingRow.__table__).where(SettingRow.campaign_id == campaign_id).order_by(SettingRow.ordinal)
+        with self._database.reading() as connection:
+            return Design(factors=factors, settings=tuple(_setting(row) for row in connection.execute(query)))
+
+    def progress(self, campaign_id: int) -> Progress:
+        """Counters; costs the same at any number of runs."""
+        campaign = self.get(campaign_id)
+        with self._database.reading() as connection:
+            return progress.progress(connection, campaign)
+
+    def pause(self, campaign_id: int) -> Campaign:
+        """Nothing new is claimed; agents stop before their next run."""
+        return self._set_paused(campaign_id, paused=True)
+
+    def resume(self, campaign_id: int) -> Campaign:
+        """Undo `pause`."""
+        return self._set_paused(campaign_id, paused=False)
+
+    def cancel(self, campaign_id: int) -> Campaign:
+        """Open jobs become cancelled; runs made so far stay."""
+        with self._database.writing() as connection:
+            ended = connection.execute(
+                update(CampaignRow)
+                .where(CampaignRow.id == campaign_id, CampaignRow.state == State.RUNNING)
+                .values(state=State.CANCELLED, ended_at=func.clock_timestamp())
+            )
+            if ended.rowcount:
+                connection.execute(
+                    update(Job)
+                    .where(Job.campaign_id == campaign_id, Job.state.in_(OPEN))
+                    .values(state="cancelled", node_id=None, session_id=None, token=None, lease_until=None)
+                )
+                connection.execute(select(func.tell("campaign_cancelled", "cancelled", campaign_id, None)))
+        campaign = self.get(campaign_id)
+        if campaign.state is not State.CANCELLED:
+            raise ConflictError(f"campaign {campaign_id} has already ended: it is {campaign.state}")
+        return campaign
+
+    def configurations(
+        self, campaign_id: int, *, verdict: str | None = None, mode: str | None = None
+    ) -> list[Configuration]:
+        """In order of setting and mode."""
+        self._row(campaign_id)
+        with self._database.reading() as connection:
+            return export.configurations(connection, campaign_id, verdict=verdict, mode=mode)
+
+    def export(self, campaign_id: int) -> Iterator[ExportRow]:
+        """Every run, a row per mode, streamed."""
+        self._row(campaign_id)
+        return self._export(campaign_id)
+
+    def _export(self, campaign_id: int) -> Iterator[ExportRow]:
+        with self._database.streaming() as connection:
+            yield from export.rows(connection, campaign_id)
+
+    def invalid_reasons(self, campaign_id: int) -> dict[str, int]:
+        """Reason -> number of invalid runs."""
+        with self._database.reading() as connection:
+            return export.invalid_reasons(connection, campaign_id)
+
+    def events(self, campaign_id: int | None = None, *, limit: int = 100) -> list[Event]:
+        """Newest first."""
+        query = select(EventRow.__table__, Node.name).outerjoin(Node, Node.id == EventRow.node_id)
+        if campaign_id is not None:
+            query = query.where(EventRow.campaign_id == campaign_id)
+        with self._database.reading() as connection:
+            rows = connection.execute(query.order_by(EventRow.id.desc()).limit(limit)).all()
+        return [
+            Event(at=row.at.timestamp(), kind=row.kind, message=row.message, campaign_id=row.campaign_id, node=row.name)
+            for row in rows
+        ]
+
+    def _row(self, campaign_id: int) -> Any:
+        with self._database.reading() as connection:
+            row = connection.execute(select(CampaignRow.__table__).where(CampaignRow.id == campaign_id)).one_or_none()
+        if row is None:
+            raise NotFoundError(f"there is no campaign {campaign_id}; `modescope campaign list` shows those there are")
+        return row
+
+    def _set_paused(self, campaign_id: int, *, paused: bool) -> Campaign:
+        change = update(CampaignRow).where(CampaignRow.id == campaign_id, CampaignRow.state == State.RUNNING)
+        with self._database.writing() as connection:
+            changed = connection.execute(change.values(paused=paused)).rowcount
+            connection.execute(select(func.pg_notify("modescope", "jobs")))
+        campaign = self.get(campaign_id)
+        if not changed:
+            raise ConflictError(f"campaign {campaign_id} has already ended: it is {campaign.state}")
+        return campaign
+
+    def _submitted_before(self, submission: Submission) -> Campaign | None:
+        key = submission.idempotency_key
+        if key is None:
+            return None
+        query = select(CampaignRow.__table__).where(CampaignRow.idempotency_key == key)
+        with self._database.reading() as connection:
+            row = connection.execute(query).one_or_none()
+        if row is not None and row.digest != submission.digest:
+            raise ConflictError(f"the idempotency key {key!r} was used for another study, campaign {row.id}")
+        return None if row is None else _campaign(row)
+
+
+def _row(submission: Submission) -> dict[str, Any]:
+    return {
+        "name": submission.name,
+        "parent_id": submission.parent_id,
+        "study": dict(submission.study),
+        "digest": submission.digest,
+        "idempotency_key": submission.idempotency_key,
+        "factors": list(submission.design.factors),
+        "engine": submission.engine,
+        "engine_options": dict(submission.engine_options),
+        "node_options": dict(submission.node_options),
+        "analysis_options": dict(submission.analysis_options),
+        "controls": {name: dict(options) for name, options in submission.controls.items()},
+        "placement": submission.placement,
+        "replicates": submission.replicates,
+        "max_tries": submission.max_tries,
+        "setting_count": len(submission.design.settings),
+        "configuration_count": submission.design.configuration_count,
+    }
+
+
+def _cursor(connection: Connection) -> psycopg.Cursor[Any]:
+    """The driver's own cursor: SQLAlchemy has no COPY."""
+    return cast(psycopg.Connection[Any], connection.connection.driver_connection).cursor()
+
+
+def _copy_settings(connection: Connection, campaign_id: int, design: Design) -> None:
+    into = "COPY settings (campaign_id, ordinal, levels, modes, control) FROM STDIN"
+    with _cursor(connection) as cursor, cursor.copy(into) as copy:
+        for setting in design.settings:
+            levels = json.dumps(setting.levels)
+            copy.write_row((campaign_id, setting.ordinal, levels, list(setting.modes), setting.control))
+
+
+def _copy_jobs(connection: Connection, campaign_id: int, submission: Submission) -> None:
+    query = select(SettingRow.ordinal, SettingRow.id).where(SettingRow.campaign_id == campaign_id)
+    setting_ids = dict(connection.execute(query).all())
+    node_ids = _node_ids(connection, {job.node for job in submission.jobs if job.node is not None})
+    into = (
+        "COPY jobs (campaign_id, setting_id, block, position, first_replicate, replicates, pinned_node_id) FROM STDIN"
+    )
+    with _cursor(connection) as cursor, cursor.copy(into) as copy:
+        for job in submission.jobs:
+            pinned = node_ids[job.node] if job.node is not None else None
+            place = (job.block, job.position, job.first_replicate, job.replicates)
+            copy.write_row((campaign_id, setting_ids[job.setting], *place, pinned))
+
+
+def _node_ids(connection: Connection, names: set[str]) -> dict[str, int]:
+    """Ids of nodes by name; a pinned node may be named before its agent is first heard of."""
+    if not names:
+        return {}
+    known = set(connection.execute(select(Node.name).where(Node.name.in_(names))).scalars())
+    for name in sorted(names - known):
+        connection.execute(insert(Node).values(name=name, state="ready", strikes=0, engines={}, facts={}))
+    return dict(connection.execute(select(Node.name, Node.id)).all())
+
+
+def _campaign(row: Any) -> Campaign:
+    return Campaign(
+        id=row.id,
+        name=row.name,
+        state=State(row.state),
+        paused=row.paused,
+        parent_id=row.parent_id,
+        engine=row.engine,
+        factors=tuple(row.factors),
+        replicates=row.replicates,
+        settings=row.setting_count,
+        configurations=row.configuration_count,
+        expected_runs=row.setting_count * row.replicates,
+        created_at=row.created_at.timestamp(),
+        ended_at=_timestamp(row.ended_at),
+        missing=row.missing,
+    )
+
+
+def _timestamp(moment: datetime | None) -> float | None:
+    return None if moment is None else moment.timestamp()
+
+
+def _setting(row: Any) -> Setting:
+    return Setting(ordinal=row.ordinal, levels=tuple(row.levels), modes=tuple(row.modes), control=row.control)

@@ -1,0 +1,94 @@
+"""How a process connects, and how the database's complaints become errors of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+from sqlalchemy import Connection, Engine, NullPool, create_engine, make_url
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
+
+from orchestrator.contracts.errors import ConflictError, UnavailableError
+
+CONNECT_TIMEOUT_S = 5
+
+
+def connect(database_url: str, *, keep: int = 0) -> Engine:
+    """An engine for a libpq address.
+
+    `keep`: how many connections stay open between uses; 0 closes each at once, as an agent must before it measures.
+    """
+    url = make_url(database_url).set(drivername="postgresql+psycopg")
+    arguments = {"connect_timeout": CONNECT_TIMEOUT_S}
+    if keep == 0:
+        return create_engine(url, poolclass=NullPool, connect_args=arguments)
+    return create_engine(
+        url,
+        pool_size=keep,
+        max_overflow=keep,
+        pool_pre_ping=True,
+        pool_timeout=CONNECT_TIMEOUT_S,
+        connect_args=arguments,
+    )
+
+
+class Database:
+    """Transactions on one database.
+
+    Raises UnavailableError when it does not answer, ConflictError when a named constraint was broken.
+    """
+
+    def __init__(self, database_url: str, *, keep: int = 0) -> None:
+        self._url = database_url
+        self._engine = connect(database_url, keep=keep)
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """One transaction, committed at the end."""
+        with _translated(), self._engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One transaction, given up at the end."""
+        with _translated(), self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def streaming(self) -> Iterator[Connection]:
+        """Like `reading`; rows are fetched as they are used, in constant memory."""
+        with self.reading() as connection:
+            yield connection.execution_options(stream_results=True, yield_per=2000)
+
+    def listening(self) -> psycopg.Connection:
+        """A connection of its own that hears `NOTIFY modescope`."""
+        with _translated():
+            url = make_url(self._url).set(drivername="postgresql").render_as_string(hide_password=False)
+            connection = psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S)
+            connection.execute("LISTEN modescope")
+            return connection
+
+    def close(self) -> None:
+        """Close what is kept open."""
+        self._engine.dispose()
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except IntegrityError as broken:
+        raise ConflictError(_first_line(broken)) from broken
+    except OperationalError as gone:
+        raise UnavailableError(f"the database does not answer: {_first_line(gone)}") from gone
+    except DBAPIError as failed:
+        if failed.connection_invalidated:
+            raise UnavailableError(f"the database went away: {_first_line(failed)}") from failed
+        raise
+    except psycopg.OperationalError as gone:
+        raise UnavailableError(f"the database does not answer: {str(gone).splitlines()[0]}") from gone
+
+
+def _first_line(error: DBAPIError) -> str:
+    return str(error.orig).strip().splitlines()[0]

@@ -1,0 +1,90 @@
+"""The controller's half: every decision is a conditional statement, so two controllers are harmless (DESIGN 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from sqlalchemy import Connection, text
+
+from orchestrator.store.ports import Offer
+from orchestrator.store.postgres import decisions
+from orchestrator.store.postgres.connection import Database
+
+
+class PostgresControl:
+    """Dispatch, reconcile, wait. Inside `leader()` all calls share one transaction, which ends with it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._pass: Connection | None = None
+        self._listener: psycopg.Connection | None = None
+
+    @contextmanager
+    def leader(self) -> Iterator[bool]:
+        """Hold the controllers' lock for one pass; False when another controller has it."""
+        with self._database.writing() as connection:
+            connection.execute(text("SET LOCAL statement_timeout = '10s'"))
+            held = bool(connection.execute(decisions.TRY_LOCK).scalar_one())
+            self._pass = connection if held else None
+            try:
+                yield held
+            finally:
+                self._pass = None
+
+    def dispatch(self, *, outstanding: int = 2) -> list[Offer]:
+        """Offer jobs in rounds, one a node, so that a short queue spreads over the nodes."""
+        offers: list[Offer] = []
+        with self._deciding() as connection:
+            nodes = connection.execute(decisions.ABLE_NODES).all()
+            for turn in range(outstanding):
+                for node in nodes:
+                    if node.outstanding <= turn:
+                        offers += _offers(connection.execute(decisions.OFFER, {"node": node.id, "nodes": len(nodes)}))
+        return offers
+
+    def unheard(self, *, older_than_s: float = 3.0) -> list[Offer]:
+        """Offers that idle nodes have not taken up."""
+        with self._deciding() as connection:
+            return _offers(connection.execute(decisions.SEND_AGAIN, {"older_than_s": older_than_s}))
+
+    def reconcile(self) -> None:
+        """Take back what ended badly; end campaigns that are over."""
+        with self._deciding() as connection:
+            connection.execute(decisions.GRANT_THE_GAP)
+            connection.execute(decisions.EXPIRE_LEASES)
+            connection.execute(decisions.WITHDRAW_OFFERS)
+            connection.execute(decisions.GIVE_UP_WITHOUT_NODES)
+            connection.execute(decisions.END_CAMPAIGNS)
+
+    def analysis_due(self) -> bool:
+        """Is there analysis work that nobody has leased?"""
+        with self._deciding() as connection:
+            return bool(connection.execute(decisions.ANALYSIS_DUE).scalar_one())
+
+    def wait(self, timeout_s: float) -> None:
+        """Sleep until the database says that something changed, at most `timeout_s`."""
+        if self._listener is None or self._listener.closed:
+            self._listener = self._database.listening()
+            return  # whatever was said before we listened, look once
+        for _ in self._listener.notifies(timeout=timeout_s, stop_after=1):
+            pass
+
+    def close(self) -> None:
+        """Stop listening."""
+        if self._listener is not None:
+            self._listener.close()
+
+    @contextmanager
+    def _deciding(self) -> Iterator[Connection]:
+        if self._pass is not None:
+            yield self._pass
+        else:
+            with self._database.writing() as connection:
+                yield connection
+
+
+def _offers(rows: Any) -> list[Offer]:
+    return [Offer(job_id=row.job_id, node=row.node) for row in rows]
