@@ -1,0 +1,1 @@
+"""Engines behind one small port: what measures, and how it is run."""

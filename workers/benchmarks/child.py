@@ -1,0 +1,102 @@
+"""The child's side: forked from the agent, cut off from everything the agent holds, gone when the agent is gone."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import signal
+import traceback
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_LIBC = ctypes.CDLL(None, use_errno=True)  # loaded before any fork
+_PR_SET_PDEATHSIG = 1
+_READY = b"r"
+_GO = b"g"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Child:
+    """A forked process that leads its own session, and waits at a gate until it is let go."""
+
+    pid: int
+    gate: int
+    """Write end: one byte opens it, closing it sends the child away."""
+    output: int
+    """Read end of the child's standard output and standard error."""
+
+    def let_go(self) -> None:
+        """Open the gate."""
+        os.write(self.gate, _GO)
+
+    def close(self) -> None:
+        """Give the descriptors back."""
+        os.close(self.gate)
+        os.close(self.output)
+
+
+def fork(action: Callable[[], None]) -> Child:
+    """Fork a child that does `action` once it is let go, and exits.
+
+    It has no descriptors but /dev/null and its output, the default signal handlers, and SIGTERM when we die.
+    """
+    parent = os.getpid()
+    gate_read, gate_write = os.pipe()
+    output_read, output_write = os.pipe()
+    with warnings.catch_warnings():
+        # The child takes no lock that a thread of the agent may hold: it closes, and executes or does plain I/O.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pid = os.fork()
+    if pid == 0:
+        os.close(gate_write)  # or it would never see the agent close its end
+        _be_child(parent, action, gate_read, output_write)
+    os.close(gate_read)
+    os.close(output_write)
+    os.read(output_read, len(_READY))
+    return Child(pid=pid, gate=gate_write, output=output_read)
+
+
+def die_with(parent: int) -> None:
+    """Have the kernel send SIGTERM to this process when its parent dies; leave at once if that happened already."""
+    if _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG)")
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def execute(argv: tuple[str, ...], cwd: Path, environment: Mapping[str, str]) -> None:
+    """Become a program; only returns by raising OSError."""
+    os.chdir(cwd)
+    os.execvpe(argv[0], argv, environment)  # noqa: S606 - an argument list, no shell
+
+
+def _be_child(parent: int, action: Callable[[], None], gate: int, output: int) -> None:
+    status = 1
+    try:
+        gc.disable()  # a collected connection of the agent would say goodbye on the agent's behalf
+        os.setsid()
+        _restore_signals()
+        die_with(parent)
+        os.write(output, _READY)
+        if os.read(gate, len(_GO)):
+            os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+            os.dup2(output, 1)
+            os.dup2(output, 2)
+            os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+            action()
+            status = 0
+    except BaseException as problem:
+        os.write(2, "".join(traceback.format_exception_only(problem)).encode())
+    finally:
+        os._exit(status)
+
+
+def _restore_signals() -> None:
+    signal.set_wakeup_fd(-1)
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        if signal.getsignal(number) not in (signal.SIG_DFL, None):
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])

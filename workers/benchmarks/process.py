@@ -1,0 +1,143 @@
+"""Run one benchmark in a session of its own: journalled before it starts, ended whole, silent in between.
+
+The child waits at a gate until the parent has written it down; then it becomes a program (`run`) or calls a function
+(`call`). It gets SIGTERM when the agent dies. The parent sleeps in one `poll` until the child ends, prints, the time
+is over or `Stop` is set: no wake-ups while a benchmark measures.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+
+from orchestrator.contracts.errors import JobFailure
+from orchestrator.contracts.jobs import FailureKind
+from workers.benchmarks import child
+from workers.benchmarks.port import Invocation
+from workers.benchmarks.stop import Stop
+from workers.node import groups
+from workers.node.journal import Journal
+
+OUTPUT_LIMIT_BYTES = 1 << 20
+"""No benchmark says more that matters; what comes after is read and dropped."""
+TERM_GRACE_S = 2.0
+"""Between SIGTERM and SIGKILL to the group."""
+
+
+class Cause(StrEnum):
+    """Why a process ended."""
+
+    EXITED = "exited"
+    TIMED_OUT = "timed out"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ended:
+    """A process that is over, with everything it started."""
+
+    cause: Cause
+    exit_status: int | None
+    """None: ended by a signal."""
+    output: str
+    """Standard output and standard error, as they came."""
+    elapsed_s: float
+    """Monotonic, from the gate to the end of the leader."""
+
+
+class Runner:
+    """Starts one process at a time and waits for its end."""
+
+    def __init__(self, journal: Journal, stop: Stop) -> None:
+        self._journal = journal
+        self.stop = stop
+
+    def run(self, invocation: Invocation) -> Ended:
+        """Run a program."""
+        mark = uuid.uuid4().hex
+        environment = {**invocation.environment, groups.MARK: mark}
+        return self._carry_out(
+            lambda: child.execute(invocation.argv, invocation.cwd, environment), mark, invocation.timeout_s
+        )
+
+    def call(self, function: Callable[[], None], timeout_s: float) -> Ended:
+        """Call a function in a forked process; what it writes to descriptor 1 is the output."""
+        return self._carry_out(function, uuid.uuid4().hex, timeout_s)
+
+    def _carry_out(self, action: Callable[[], None], mark: str, timeout_s: float) -> Ended:
+        if self.stop.is_set():
+            return Ended(cause=Cause.STOPPED, exit_status=None, output="", elapsed_s=0.0)
+        waiting = child.fork(action)
+        try:
+            self._journal.started(waiting.pid, mark)
+            watch = _Watch(waiting, self.stop)
+            begin = time.monotonic()
+            waiting.let_go()
+            cause = watch.until_over(begin + timeout_s)
+            elapsed_s = time.monotonic() - begin
+            output = watch.close(politely=cause is not Cause.EXITED)
+        finally:
+            status = self._end_group(waiting)
+        return Ended(cause=cause, exit_status=status if status >= 0 else None, output=output, elapsed_s=elapsed_s)
+
+    def _end_group(self, leader: child.Child) -> int:
+        """Kill what is left while the leader is not reaped (so the number is still its own); reap; its exit code."""
+        os.killpg(leader.pid, signal.SIGKILL)
+        _, status = os.waitpid(leader.pid, 0)
+        leader.close()
+        if not groups.kill(leader.pid):
+            raise JobFailure(FailureKind.NODE, f"process group {leader.pid} does not end, not even by SIGKILL")
+        self._journal.ended()
+        return os.waitstatus_to_exitcode(status)
+
+
+class _Watch:
+    """The parent's side of one process: one poll over its end, its output and the flag."""
+
+    def __init__(self, leader: child.Child, stop: Stop) -> None:
+        self._leader = leader
+        self._stop = stop
+        self._said = bytearray()
+        self._handle = os.pidfd_open(leader.pid)
+        os.set_blocking(leader.output, False)
+        self._poller = select.poll()
+        for descriptor in (self._handle, leader.output, stop.fileno()):
+            self._poller.register(descriptor, select.POLLIN)
+
+    def until_over(self, deadline: float) -> Cause:
+        """Sleep until the process has ended, has to end, or has used up its time; take in what it prints."""
+        while (left_s := deadline - time.monotonic()) > 0:
+            ready = {descriptor for descriptor, _ in self._poller.poll(left_s * 1000)}
+            if self._leader.output in ready:
+                self._read()
+            if self._handle in ready:
+                return Cause.EXITED
+            if self._stop.fileno() in ready:
+                return Cause.STOPPED
+        return Cause.TIMED_OUT
+
+    def close(self, *, politely: bool) -> str:
+        """All it said; `politely`: after SIGTERM to its group, and a moment to end by itself."""
+        if politely:
+            self._poller.unregister(self._stop.fileno())
+            os.killpg(self._leader.pid, signal.SIGTERM)
+            self.until_over(time.monotonic() + TERM_GRACE_S)
+        self._read()
+        os.close(self._handle)
+        return self._said.decode(errors="replace")
+
+    def _read(self) -> None:
+        try:
+            while piece := os.read(self._leader.output, 1 << 16):
+                self._said += piece[: max(0, OUTPUT_LIMIT_BYTES - len(self._said))]
+        except BlockingIOError:
+            return
+        with suppress(KeyError):
+            self._poller.unregister(self._leader.output)  # all writers closed it: it would be ready for ever

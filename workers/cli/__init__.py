@@ -1,0 +1,1 @@
+"""Doors to what runs on nodes."""

@@ -1,0 +1,1 @@
+"""Facts: a file or a command, a pure parser, a frozen value."""
