@@ -1,0 +1,1 @@
+"""Study file -> validated study -> settings and configurations -> jobs in order -> submission."""

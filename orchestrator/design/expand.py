@@ -1,0 +1,94 @@
+"""From blocks and exclusions to settings: every one once, in the order in which the study lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.contracts.designs import Design, Level, Setting
+from orchestrator.contracts.errors import StudyError
+
+if TYPE_CHECKING:
+    from orchestrator.design.factorial import Block, Factorial
+    from orchestrator.design.study import Study
+
+Levels = tuple[Level, ...]
+Keeps = Callable[[Levels], bool]
+
+
+def expand(study: Study) -> Design:
+    """Enumerate the design: blocks in order, the last factor fastest, then the controls.
+
+    A setting that is in several blocks stands where it came first, with the modes of all of them. Raises StudyError,
+    saying what emptied it, when nothing is left.
+    """
+    modes_of: dict[Levels, set[str]] = {}
+    for block in study.design.blocks:
+        modes = set(block.modes or study.modes)
+        for levels in _combinations(block, study.design):
+            modes_of.setdefault(levels, set()).update(modes)
+    _exclude(modes_of, study.design)
+    if study.design.blocks and not modes_of:
+        raise StudyError(f"design: no setting is left: {_what_emptied(study.design)}")
+    measured = ((levels, tuple(mode for mode in study.modes if mode in modes)) for levels, modes in modes_of.items())
+    settings = [
+        Setting(ordinal=ordinal, levels=levels, modes=modes) for ordinal, (levels, modes) in enumerate(measured)
+    ]
+    controls = [
+        Setting(ordinal=ordinal, levels=(), modes=(f"control_{name}",), control=name)
+        for ordinal, name in enumerate(study.controls, start=len(settings))
+    ]
+    return Design(factors=study.design.factors, settings=(*settings, *controls))
+
+
+def _combinations(block: Block, design: Factorial) -> Iterator[Levels]:
+    keeps = [keep for _, keep in _constraints(block, design.factors)]
+    for levels in product(*(block.levels[factor] for factor in design.factors)):
+        if all(keep(levels) for keep in keeps):
+            yield levels
+
+
+def _constraints(block: Block, factors: Sequence[str]) -> Iterator[tuple[str, Keeps]]:
+    for factor, relations in block.constraints.items():
+        for relation, other in relations.items():
+            yield f"`{factor}: {{{relation}: {other}}}`", _constraint(relation.holds, factor, other, factors)
+
+
+def _constraint(holds: Callable[[Any, Any], bool], factor: str, other: Level, factors: Sequence[str]) -> Keeps:
+    left = factors.index(factor)
+    if not isinstance(other, str):
+        return lambda levels: holds(levels[left], other)
+    right = factors.index(other)
+    return lambda levels: holds(levels[left], levels[right])
+
+
+def _exclude(modes_of: dict[Levels, set[str]], design: Factorial) -> None:
+    """Take out of every setting the modes that an exclusion names (all, where it names none); then empty settings."""
+    for exclusion in design.exclusions:
+        named = [
+            (design.factors.index(factor), set(levels)) for factor, levels in exclusion.items() if factor != "mode"
+        ]
+        modes = {str(mode) for mode in exclusion.get("mode", ())}
+        for levels, left in modes_of.items():
+            if all(levels[index] in excluded for index, excluded in named):
+                left.difference_update(modes or set(left))
+    for levels in [levels for levels, left in modes_of.items() if not left]:
+        del modes_of[levels]
+
+
+def _what_emptied(design: Factorial) -> str:
+    """The constraint of each block after which none of its combinations remains; else, the exclusions."""
+    return "; ".join(
+        f"design.blocks[{number}] is emptied by {_last_straw(block, design)}"
+        for number, block in enumerate(design.blocks)
+    )
+
+
+def _last_straw(block: Block, design: Factorial) -> str:
+    left = list(product(*(block.levels[factor] for factor in design.factors)))
+    for name, keeps in _constraints(block, design.factors):
+        left = [levels for levels in left if keeps(levels)]
+        if not left:
+            return f"the constraint {name}"
+    return "the exclusions"

@@ -1,0 +1,120 @@
+"""What the parts of a study are made of: a model that helps with typing errors, names, levels, modes."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    model_validator,
+)
+
+from orchestrator.contracts import designs
+from orchestrator.design.document import path_of
+
+
+class Part(BaseModel):
+    """A part of a study: frozen, and an unknown key is an error that names the nearest right one."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _only_known_keys(cls, given: Any) -> Any:
+        if isinstance(given, Mapping):
+            for key in given:
+                if key not in cls.model_fields:
+                    raise ValueError(f"unknown key {key!r}{nearest(str(key), cls.model_fields)}")
+        return given
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown word: the one that was probably meant, or all there are."""
+    listed = list(known)
+    close = difflib.get_close_matches(word, listed, n=1)
+    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(listed)}"
+
+
+def explain(error: ValidationError) -> str:
+    """The first thing pydantic found wrong, as `path of the key: what is wrong`."""
+    first = error.errors(include_url=False)[0]
+    place = path_of([step for step in first["loc"] if step != "[key]"])
+    match first["type"]:
+        case "value_error":
+            what = first["msg"].removeprefix("Value error, ")
+        case "missing":
+            what = "is missing"
+        case "model_type" | "dict_type":
+            what = f"has to be a mapping, not {in_short(first['input'])}"
+        case _:
+            what = f"{in_short(first['input'])}: {first['msg'].replace('Input should', 'should')}"
+    return f"{place}: {what}" if place else what
+
+
+def in_short(value: object) -> str:
+    """A value as a message shows it: what kind of thing it is, or itself, cut short."""
+    match value:
+        case dict():
+            return "a mapping"
+        case list() | tuple():
+            return "a list"
+        case None:
+            return "nothing"
+    shown = repr(value)
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."
+
+
+def _level(value: object) -> designs.Level:
+    if isinstance(value, bool):
+        raise ValueError(f"{str(value).lower()} is a truth value, no level; put the word in quotes")
+    if not isinstance(value, int | float | str):
+        raise ValueError(f"a level is a number or a text, not {in_short(value)}")
+    if isinstance(value, str) and not (0 < len(value) <= 200 and value.isprintable()):
+        raise ValueError("a level that is text has 1 to 200 characters on one line")
+    return value
+
+
+def _mode(value: object) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"[\w-]{1,63}", value, re.ASCII):
+        raise ValueError(f"{in_short(value)} is no name for a mode")
+    if value.startswith("control_"):
+        raise ValueError(f"{value!r}: names that begin with control_ belong to controls")
+    return value
+
+
+def _one_or_many(value: object) -> object:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+def _each_once(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not values:
+        raise ValueError("the list is empty; name at least one")
+    if len(set(values)) < len(values):
+        twice = next(value for place, value in enumerate(values) if value in values[:place])
+        raise ValueError(f"{in_short(twice)} is listed twice")
+    return values
+
+
+def short_form(key: str) -> BeforeValidator:
+    """Lets a single word stand for a mapping with only this key: `engine: iozone`."""
+    return BeforeValidator(lambda given: {key: given} if isinstance(given, str) else given)
+
+
+Level = Annotated[designs.Level, PlainValidator(_level)]
+Levels = Annotated[tuple[Level, ...], BeforeValidator(_one_or_many), AfterValidator(_each_once)]
+Mode = Annotated[str, PlainValidator(_mode)]
+Modes = Annotated[tuple[Mode, ...], BeforeValidator(_one_or_many), AfterValidator(_each_once)]
+Title = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^\S[^\n\t]*$")]
+NodeName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
+ControlName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+Seed = Annotated[int, Field(strict=True, ge=0)]
+Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]

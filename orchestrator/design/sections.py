@@ -1,0 +1,91 @@
+"""The smaller sections of a study: order, placement, engine, node, controls, analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+from pydantic import model_validator
+
+from orchestrator.contracts import engines
+from orchestrator.contracts.errors import StudyError
+from orchestrator.contracts.preparation import Preparation
+from orchestrator.design.parts import NodeName, Part, Seed, in_short
+
+
+class Order(Part):
+    """In which order jobs are handed out."""
+
+    kind: Literal["randomised", "as_listed"] = "randomised"
+    """Randomised: in complete blocks, each shuffled on its own, so that drift spreads over all settings."""
+    seed: Seed = 0
+
+
+class Placement(Part):
+    """Which node does a job."""
+
+    kind: Literal["any", "balanced", "pinned"] = "any"
+    """Balanced: counts per setting differ by at most one job between nodes. Pinned: a setting stays on one node."""
+    nodes: tuple[NodeName, ...] = ()
+    """Pinned: over which nodes the settings are dealt; empty: over those given at submission."""
+
+    @model_validator(mode="after")
+    def _only_pinned_names_nodes(self) -> Self:
+        if self.nodes and self.kind != "pinned":
+            raise ValueError(f"only `kind: pinned` names nodes, not {self.kind}")
+        return self
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Engine:
+    """A benchmark and its options."""
+
+    name: str
+    options: engines.Options
+
+    @classmethod
+    def read(cls, given: object) -> Engine:
+        """`iozone`, or `{name: iozone, settle_s: 0}`. Raises StudyError."""
+        match given:
+            case str():
+                return cls(name=given, options=engines.options(given, {}))
+            case {"name": str(name), **options}:
+                return cls(name=name, options=engines.options(name, {str(key): options[key] for key in options}))
+        raise StudyError(f"engine: write its name, one of {', '.join(engines.KINDS)}, or a mapping with `name:`")
+
+    def as_dict(self) -> dict[str, Any]:
+        """The name and every option."""
+        return {"name": self.name, **engines.as_dict(self.options)}
+
+
+def read_node(given: object) -> Preparation:
+    """The `node` part. Raises StudyError."""
+    if not isinstance(given, Mapping):
+        raise StudyError(f"node: has to be a mapping, not {in_short(given)}")
+    return Preparation.from_dict(given)
+
+
+def read_control(given: object) -> Mapping[str, object]:
+    """All options of the engine `replay` that plays one control. Raises ValueError."""
+    if not isinstance(given, Mapping):
+        raise ValueError(f"has to be a mapping with `mixture:`, not {in_short(given)}")
+    if given.get("mixture") is None:
+        raise ValueError("a control is synthetic: give the `mixture:` it is drawn from")
+    try:
+        return engines.as_dict(engines.options("replay", given, where="control"))
+    except StudyError as error:
+        raise ValueError(str(error).removeprefix("control.")) from None
+
+
+def read_analysis(given: object) -> Mapping[str, object]:
+    """All options of the analysis. Raises ValueError."""
+    from analysis.errors import AnalysisError
+    from analysis.mixture.options import Options
+
+    if not isinstance(given, Mapping):
+        raise ValueError(f"has to be a mapping, not {in_short(given)}")
+    try:
+        return Options.from_dict(given).as_dict()
+    except AnalysisError as error:
+        raise ValueError(str(error)) from None

@@ -1,0 +1,179 @@
+"""A study: what a person writes down. Read from YAML, checked, with every default filled in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import Field, PlainValidator, ValidationError, model_validator
+
+from orchestrator.contracts.errors import DesignTooLargeError, StudyError
+from orchestrator.contracts.preparation import Frequency, Preparation
+from orchestrator.design import document
+from orchestrator.design.expand import expand
+from orchestrator.design.factorial import Factorial
+from orchestrator.design.parts import ControlName, Count, Part, Title, explain, in_short, nearest, short_form
+from orchestrator.design.sections import Engine, Order, Placement, read_analysis, read_control, read_node
+
+MAX_CONFIGURATIONS = 2_000_000
+MAX_JOBS = 2_000_000
+PRESETS = files("orchestrator.design") / "presets"
+
+
+class Study(Part):
+    """A study, checked. Controls are played back beside it by the engine `replay`, and marked as synthetic."""
+
+    name: Title
+    description: Annotated[str, Field(max_length=4000)] = ""
+    design: Factorial
+    replicates: Count
+    replicates_per_job: Count
+    """Default: 10, or less, so that a setting has at least five jobs."""
+    order: Annotated[Order, short_form("kind")] = Order()
+    placement: Annotated[Placement, short_form("kind")] = Placement()
+    engine: Annotated[Engine, PlainValidator(Engine.read)]
+    node: Annotated[Preparation, PlainValidator(read_node)] = Preparation()
+    max_tries: Annotated[int, Field(strict=True, ge=1, le=100)] = 3
+    controls: dict[ControlName, Annotated[Mapping[str, object], PlainValidator(read_control)]] = Field(
+        default_factory=dict
+    )
+    analysis: Annotated[Mapping[str, object], PlainValidator(read_analysis)] = Field(
+        default_factory=dict, validate_default=True
+    )
+    rerun_of: Title | None = None
+    """The campaign whose settings are measured again (`submission.rerun`)."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _five_jobs_a_setting(cls, given: Any) -> Any:
+        match given:
+            case {"replicates_per_job": _}:
+                return given
+            case {"replicates": int(replicates)}:
+                return {**given, "replicates_per_job": max(1, min(10, replicates // 5))}
+        return given
+
+    @model_validator(mode="after")
+    def _engine_can(self) -> Self:
+        for factor in self.engine.options.required_factors:
+            if factor not in self.design.factors:
+                raise ValueError(f"design: engine {self.engine.name} needs the factor {factor!r}")
+        known = self.engine.options.modes
+        for number, block in enumerate(self.design.blocks):
+            where = f"design.blocks[{number}].modes"
+            if block.modes is None and known is None:
+                raise ValueError(f"{where}: is missing; engine {self.engine.name} has no modes of its own")
+            _check_modes(block.modes or (), known, where)
+        for number, exclusion in enumerate(self.design.exclusions):
+            _check_modes(exclusion.get("mode", ()), self.modes, f"design.exclusions[{number}].mode")
+        if self.node.frequency is Frequency.PINNED and "frequency_khz" not in self.design.factors:
+            raise ValueError("node.frequency: pinned needs the factor 'frequency_khz'; or write `frequency: as_is`")
+        return self
+
+    @model_validator(mode="after")
+    def _not_too_large(self) -> Self:
+        if not self.design.blocks and not self.controls:
+            raise ValueError("design.blocks: the design is empty; give at least one block")
+        settings = sum(block.combinations for block in self.design.blocks)
+        configurations = sum(block.combinations * len(block.modes or self.modes) for block in self.design.blocks)
+        if configurations > MAX_CONFIGURATIONS:
+            raise DesignTooLargeError(
+                f"design: the levels multiply to {configurations:,} configurations, more than {MAX_CONFIGURATIONS:,};"
+                " use fewer levels, or more blocks with fewer levels each"
+            )
+        if settings * self.jobs_per_setting > MAX_JOBS:
+            raise DesignTooLargeError(f"more than {MAX_JOBS:,} jobs; raise `replicates_per_job`")
+        return self
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """All modes the study measures, in the order in which one invocation runs them."""
+        listed = (mode for block in self.design.blocks for mode in block.modes or self.engine.options.modes or ())
+        found = dict.fromkeys(listed)
+        return tuple(mode for mode in self.engine.options.modes or found if mode in found)
+
+    @property
+    def jobs_per_setting(self) -> int:
+        """Blocks of replicates; the last one may be smaller."""
+        return -(-self.replicates // self.replicates_per_job)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON of `as_dict`, in hexadecimal."""
+        canonical = json.dumps(self.as_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able values, every default written out; `from_dict` is the inverse."""
+        plain = self.model_dump(mode="json", exclude={"engine", "node", "controls", "analysis"})
+        for block in plain["design"]["blocks"]:
+            block["modes"] = block["modes"] or list(self.modes)
+        return plain | {
+            "engine": self.engine.as_dict(),
+            "node": self.node.as_dict(),
+            "controls": {name: dict(options) for name, options in self.controls.items()},
+            "analysis": dict(self.analysis),
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """The study that a mapping describes. Raises StudyError with the path of the key that is wrong."""
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            raise StudyError(explain(error)) from None
+
+    def with_engine(self, name: str, *, replicates: int | None = None, **options: object) -> Self:
+        """The same design, order and controls on another engine, all of whose options are given here."""
+        changed = self.as_dict() | {"engine": {"name": name, **options}}
+        if replicates is not None:
+            del changed["replicates_per_job"]
+            changed["replicates"] = replicates
+        return self.from_dict(changed)
+
+
+def load(text: str, *, where: str) -> Study:
+    """Read a study file; `where` is what its messages begin with. Raises StudyError, one line."""
+    try:
+        study = Study.from_dict(document.read(text))
+        expand(study)  # an empty design is a mistake of the file: found here, not when it is submitted
+    except StudyError as error:
+        raise type(error)(f"{where}: {error}") from None
+    return study
+
+
+def preset(name: str) -> Study:
+    """A study that comes with Modescope. Raises StudyError."""
+    if name not in preset_names():
+        raise StudyError(f"no preset {in_short(name)}{nearest(name, preset_names())}")
+    return load((PRESETS / f"{name}.yaml").read_text(encoding="utf-8"), where=name)
+
+
+def preset_names() -> list[str]:
+    """What `preset` knows."""
+    return sorted(entry.name.removesuffix(".yaml") for entry in PRESETS.iterdir() if entry.name.endswith(".yaml"))
+
+
+def find(source: str) -> Study:
+    """A study file by its path, or else a preset by its name. Raises StudyError."""
+    path = Path(source)
+    if source in preset_names() and not path.exists():
+        return preset(source)
+    try:
+        return load(path.read_text(encoding="utf-8"), where=source)
+    except FileNotFoundError:
+        raise StudyError(f"{source}: no such file, and no preset; presets: {', '.join(preset_names())}") from None
+    except OSError as error:
+        raise StudyError(f"{source}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise StudyError(f"{source}: not a text file in UTF-8") from None
+
+
+def _check_modes(listed: tuple[object, ...], known: tuple[str, ...] | None, where: str) -> None:
+    for mode in listed:
+        if known is not None and mode not in known:
+            raise ValueError(f"{where}: unknown mode {in_short(mode)}{nearest(str(mode), known)}")

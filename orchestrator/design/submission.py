@@ -1,0 +1,79 @@
+"""A study, enumerated and planned, as the store takes it; and the same again for a choice of its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from orchestrator.contracts import engines
+from orchestrator.contracts.campaigns import Submission
+from orchestrator.contracts.designs import Design, Setting
+from orchestrator.contracts.errors import StudyError
+from orchestrator.design.expand import expand
+from orchestrator.design.plan import plan
+from orchestrator.design.study import Study
+
+
+def submission(
+    study: Study, *, idempotency_key: str | None = None, nodes: Sequence[str] = (), parent_id: int | None = None
+) -> Submission:
+    """Everything the store needs to make a campaign of a study. Raises StudyError."""
+    design = expand(study)
+    return Submission(
+        name=study.name,
+        study=study.as_dict(),
+        design=design,
+        replicates=study.replicates,
+        engine=study.engine.name,
+        engine_options=engines.as_dict(study.engine.options),
+        node_options=study.node.as_dict(),
+        analysis_options=dict(study.analysis),
+        placement=study.placement.kind,
+        max_tries=study.max_tries,
+        controls={name: dict(options) for name, options in study.controls.items()},
+        jobs=plan(study, design, nodes),
+        digest=study.digest,
+        idempotency_key=idempotency_key,
+        parent_id=parent_id,
+    )
+
+
+def rerun(
+    parent: Submission,
+    design: Design,
+    ordinals: Collection[int],
+    *,
+    seed: int,
+    replicates: int | None = None,
+    parent_id: int | None = None,
+    nodes: Sequence[str] = (),
+) -> Submission:
+    """A child campaign: the settings of `design` with these ordinals, all their modes, in a fresh random order.
+
+    Its study is a study of its own (one block a setting), so that it can be read, checked and submitted again; it
+    names the parent in `name` and `rerun_of`. `replicates` defaults to the parent's. Raises StudyError.
+    """
+    picked = [setting for setting in design.settings if setting.ordinal in set(ordinals)]
+    if len(picked) < len(set(ordinals)) or not picked:
+        raise StudyError(f"cannot re-run settings {sorted(set(ordinals))[:5]}: {parent.name!r} does not have them all")
+    measured = [setting for setting in picked if setting.control is None]
+    changes = {
+        "name": f"{parent.name[:100]} (re-run)",
+        "rerun_of": parent.name,
+        "design": {"factors": design.factors, "blocks": [_block(setting, design.factors) for setting in measured]},
+        "replicates": parent.replicates if replicates is None else replicates,
+        "order": {"kind": "randomised", "seed": seed},
+        "controls": {s.control: _drawn_anew(parent.controls[s.control], seed) for s in picked if s.control is not None},
+    }
+    inherited = {key: value for key, value in parent.study.items() if key != "replicates_per_job"}
+    study = Study.from_dict({**inherited, **changes})
+    return submission(study, nodes=nodes, parent_id=parent_id)
+
+
+def _block(setting: Setting, factors: Sequence[str]) -> dict[str, object]:
+    levels = {factor: [level] for factor, level in zip(factors, setting.levels, strict=True)}
+    return {"levels": levels, "modes": list(setting.modes)}
+
+
+def _drawn_anew(control: Mapping[str, object], seed: int) -> dict[str, object]:
+    """The same truth, other draws: a control that repeated its sample would hold its verdict by construction."""
+    return {**control, "seed": int(str(control["seed"])) + seed + 1}
