@@ -29,17 +29,25 @@ class Settings:
 
         Raises MissingPartError naming the variable that is not set.
         """
-        for name in ("MODESCOPE_DATABASE_URL", "MODESCOPE_REDIS_URL"):
-            if not environment.get(name):
-                raise MissingPartError(f"{name} is not set: give its address, or use `modescope up`, which sets it")
         return cls(
-            database_url=environment["MODESCOPE_DATABASE_URL"],
-            redis_url=environment["MODESCOPE_REDIS_URL"],
+            database_url=database_url_from(environment),
+            redis_url=_required(environment, "MODESCOPE_REDIS_URL"),
             home=home_from(environment),
         )
+
+
+def database_url_from(environment: Mapping[str, str] = os.environ) -> str:
+    """MODESCOPE_DATABASE_URL, for what needs the database alone. Raises MissingPartError."""
+    return _required(environment, "MODESCOPE_DATABASE_URL")
 
 
 def home_from(environment: Mapping[str, str] = os.environ) -> Path:
     """MODESCOPE_HOME, or the user's data folder."""
     given = environment.get("MODESCOPE_HOME")
     return Path(given).expanduser() if given else Path(platformdirs.user_data_dir("modescope"))
+
+
+def _required(environment: Mapping[str, str], name: str) -> str:
+    if not environment.get(name):
+        raise MissingPartError(f"{name} is not set: give its address, or use `modescope up`, which sets it")
+    return environment[name]
