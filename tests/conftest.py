@@ -16,9 +16,9 @@ import pytest
 from psycopg import sql
 from redis import Redis
 
-from orchestrator.embedded import postgres, redis
+from orchestrator.embedded import postgres, postgres_programs, redis
 from orchestrator.embedded.accounts import service_account
-from orchestrator.embedded.children import Child, Part
+from orchestrator.embedded.children import Child, Part, end
 
 TEMPLATE = "migrated_template"
 _database_numbers = count()
@@ -61,7 +61,7 @@ def postgres_server(servers_folder: Path) -> Iterator[postgres.Cluster]:
     cluster = postgres.prepare(
         data=servers_folder / "postgres",
         sockets=servers_folder / "sockets",
-        programs=postgres.usable_programs(account, copy_to=servers_folder / "programs"),
+        programs=postgres_programs.usable(account, copy_to=servers_folder / "programs"),
         account=account,
     )
     # A test does not outlive a power cut.
@@ -119,7 +119,7 @@ def _running(part: Part, ready: Callable[[], bool]) -> Iterator[None]:
         child.wait_until(ready)
         yield
     finally:
-        child.end()
+        end([child])
 
 
 @contextmanager

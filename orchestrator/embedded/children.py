@@ -6,9 +6,9 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 
 from orchestrator.contracts.errors import ModescopeError
@@ -16,10 +16,22 @@ from orchestrator.embedded import processes
 from orchestrator.embedded.accounts import Account, run_as
 
 
+class Role(StrEnum):
+    """What a part does, in the order in which parts stop: who asks for work, who does it, what it rests on."""
+
+    CONTROLLER = "controller"
+    AGENT = "agent"
+    ANALYSIS = "analysis-worker"
+    API = "api"
+    REDIS = "redis"
+    POSTGRES = "postgres"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Part:
     """A program to keep running."""
 
+    role: Role
     name: str
     command: tuple[str, ...]
     log: Path
@@ -61,17 +73,19 @@ class Child:
         """Also the number of its session."""
         return self._process.pid
 
-    @property
-    def exit_status(self) -> int | None:
-        """None while it runs; negative for a signal."""
-        return self._process.poll()
+    def running(self) -> bool:
+        """False once it has ended; it stays a zombie, and its number its own, until `bury`."""
+        try:
+            return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+        except ChildProcessError:
+            return False
 
     def wait_until(self, ready: Callable[[], bool], *, timeout_s: float = 60.0) -> None:
         """Return once it is ready. Raises PartError when it ends first, or takes longer."""
         deadline = time.monotonic() + timeout_s
         while not ready():
-            if self.exit_status is not None:
-                raise PartError(self.part, f"ended at its start (exit status {self.exit_status})")
+            if not self.running():
+                raise PartError(self.part, f"ended at its start ({self.bury()})")
             if time.monotonic() > deadline:
                 raise PartError(self.part, f"was not ready after {timeout_s:.0f} s")
             time.sleep(0.02)
@@ -80,10 +94,19 @@ class Child:
         """Send its stop signal; returns at once."""
         self._process.send_signal(self.part.stop_signal)
 
-    def end(self) -> None:
-        """Ask it to stop, wait its grace, then kill whatever is left of its session."""
-        self.ask_to_stop()
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(self.part.grace_s)
+    def bury(self) -> str:
+        """Kill what is left of its session, and say how it ended: "exit status 1", "SIGKILL"."""
         processes.kill_session(self.pid)
-        self._process.wait()
+        status = self._process.wait()
+        return f"exit status {status}" if status >= 0 else signal.Signals(-status).name
+
+
+def end(children: Sequence[Child]) -> None:
+    """Ask all of them to stop, wait their grace, then kill whatever is left of their sessions."""
+    for child in children:
+        child.ask_to_stop()
+    asked = time.monotonic()
+    for child in children:
+        while child.running() and time.monotonic() < asked + child.part.grace_s:
+            time.sleep(0.02)
+        child.bury()

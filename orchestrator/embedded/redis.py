@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from orchestrator.contracts.errors import MissingPartError
-from orchestrator.embedded.children import Part
+from orchestrator.embedded.children import Part, Role
 
 OLDEST = (6, 2)
 SOCKET = "redis.sock"
@@ -48,7 +48,7 @@ def part(folder: Path, log: Path) -> Part:
         "--daemonize": "no",
     }
     words = [word for option in options.items() for word in option]
-    return Part(name="redis", command=(str(server()), *words), log=log, grace_s=5.0)
+    return Part(role=Role.REDIS, name="redis", command=(str(server()), *words), log=log, grace_s=5.0)
 
 
 def broker_url(folder: Path) -> str:

@@ -1,0 +1,55 @@
+"""`modescope up`: every part on this machine, in the foreground."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from orchestrator.embedded.service import Service
+
+
+@click.command()
+@click.option(
+    "--home", type=click.Path(path_type=Path, file_okay=False), help="Home folder; default: your data folder."
+)
+@click.option("--nodes", default=1, show_default=True, type=click.IntRange(0, 64), help="Local agents.")
+@click.option(
+    "--port", type=click.IntRange(1, 65535), help="Port of the REST interface on 127.0.0.1; default: a free one."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print home, address and process ids as one line of JSON.")
+def up(home: Path | None, nodes: int, port: int | None, as_json: bool) -> None:
+    """Run every part on this machine, in the foreground.
+
+    Starts PostgreSQL, Redis, the REST interface, a controller, agents and an analysis worker, and stops them in order
+    on Ctrl-C or SIGTERM. The home folder keeps the database, the logs and endpoint.json, which clients read.
+
+    Example: modescope up --nodes 2
+    """
+    from orchestrator.embedded import stopping
+    from orchestrator.embedded.service import Service
+    from orchestrator.settings import home_from
+
+    def progress(what: str) -> None:
+        click.echo(f"starting {what}", err=True)
+
+    try:
+        with stopping.on_request(), Service(home or home_from(), nodes=nodes, port=port, progress=progress) as service:
+            click.echo(_json_line(service) if as_json else _greeting(service))
+            service.wait()
+    except KeyboardInterrupt:
+        click.echo("stopped", err=True)
+
+
+def _json_line(service: Service) -> str:
+    return json.dumps({"home": str(service.folder), "address": service.address, "pids": dict(service.pids)})
+
+
+def _greeting(service: Service) -> str:
+    return (
+        f"Modescope is ready at {service.address}, home {service.folder}. Ctrl-C stops it.\n"
+        f"In a second terminal: modescope campaign submit STUDY.yaml --home {service.folder} --watch"
+    )
