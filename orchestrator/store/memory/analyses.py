@@ -1,0 +1,114 @@
+"""Samples to be fitted, in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from uuid import UUID, uuid4
+
+from orchestrator.contracts.analyses import Analysis, Batch, Fitted, Judgement, Result
+from orchestrator.contracts.campaigns import State
+from orchestrator.store.memory.samples import sample, sample_digest
+from orchestrator.store.memory.tables import AnalysisRow, CampaignRow, Tables, transaction
+
+
+class Analyses:
+    """See `ports.Analyses`."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+
+    @transaction
+    def lease(self, version: str, *, limit: int = 50, lease_s: float = 300.0) -> Batch | None:
+        rows = list(islice(due(self.tables), limit))
+        if not rows:
+            return None
+        token = uuid4()
+        for row in rows:
+            row.token, row.lease_until = token, self.tables.now() + lease_s
+        return Batch(token=token, version=version, analyses=tuple(_leased(row) for row in rows))
+
+    @transaction
+    def store(self, batch: Batch, results: Sequence[Result]) -> int:
+        kept = [result for result in results if self._holds(batch.token, result)]
+        for result in kept:
+            row = self.tables.analyses[result.analysis_id]
+            row.token = None
+            row.result, row.verdict, row.sentence = result, result.verdict, result.sentence
+        self.tables.notify()
+        return len(kept)
+
+    @transaction
+    def unjudged(self, version: str) -> list[int]:
+        return [campaign.id for campaign in self.tables.campaigns.values() if _wants_judgement(campaign)]
+
+    @transaction
+    def judge(self, campaign_id: int, version: str, judgements: Sequence[Judgement]) -> bool:
+        campaign = self.tables.campaign(campaign_id)
+        words = {judgement.analysis_id: judgement for judgement in judgements}
+        if not _wants_judgement(campaign) or not _fits(campaign) <= words.keys():
+            return False
+        for row in _of(campaign):
+            row.final = True
+            word = words.get(row.id)
+            if word is not None:
+                row.dip_q, row.verdict, row.sentence = word.dip_q, word.verdict, word.sentence
+        return True
+
+    @transaction
+    def fitted(self, campaign_id: int, *, verdict: str | None = None) -> Iterator[Fitted]:
+        campaign = self.tables.campaign(campaign_id)
+        return iter(
+            [_fitted(row) for row in _of(campaign) if row.result is not None and verdict in (None, row.verdict)]
+        )
+
+    def _holds(self, token: UUID, result: Result) -> bool:
+        row = self.tables.analyses.get(result.analysis_id)
+        return row is not None and row.token == token and result.digest == row.digest == sample_digest(row.setting)
+
+
+def due(tables: Tables) -> Iterator[AnalysisRow]:
+    """Analyses without a result that nobody is working on."""
+    return (row for row in tables.analyses.values() if row.result is None and row.lease_until <= tables.now())
+
+
+def _of(campaign: CampaignRow) -> list[AnalysisRow]:
+    return [row for setting in campaign.settings for row in setting.analyses]
+
+
+def _wants_judgement(campaign: CampaignRow) -> bool:
+    rows = _of(campaign)
+    analysed = bool(rows) and all(row.result is not None for row in rows)
+    return campaign.state is not State.RUNNING and analysed and not all(row.final for row in rows)
+
+
+def _fits(campaign: CampaignRow) -> set[int]:
+    """Every analysis that has a fit needs its word; one that failed has nothing to be judged by."""
+    return {row.id for row in _of(campaign) if row.selection}
+
+
+def _leased(row: AnalysisRow) -> Analysis:
+    campaign = row.setting.campaign
+    return Analysis(
+        id=row.id,
+        campaign_id=campaign.id,
+        setting_id=row.setting.id,
+        mode=row.mode,
+        digest=row.digest,
+        options=dict(campaign.submission.analysis_options),
+        sample=sample(row.setting, row.mode),
+    )
+
+
+def _fitted(row: AnalysisRow) -> Fitted:
+    return Fitted(
+        id=row.id,
+        setting_id=row.setting.id,
+        mode=row.mode,
+        sample=sample(row.setting, row.mode),
+        selection=row.result.selection if row.result is not None else None,
+        dip_q=row.dip_q,
+        verdict=row.verdict,
+        sentence=row.sentence,
+        error=row.result.error if row.result is not None else None,
+    )

@@ -1,0 +1,145 @@
+"""Studies as submitted, in memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+from orchestrator.contracts.campaigns import (
+    Campaign,
+    Configuration,
+    Event,
+    EventKind,
+    ExportRow,
+    Progress,
+    State,
+    Submission,
+)
+from orchestrator.contracts.designs import Design
+from orchestrator.contracts.errors import ConflictError
+from orchestrator.contracts.jobs import OPEN
+from orchestrator.contracts.jobs import State as JobState
+from orchestrator.contracts.runs import Validity
+from orchestrator.store.memory import transitions, views
+from orchestrator.store.memory.progress import progress
+from orchestrator.store.memory.tables import CampaignRow, JobRow, SettingRow, Tables, transaction
+
+
+class Campaigns:
+    """See `ports.Campaigns`."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+
+    @transaction
+    def submit(self, submission: Submission) -> tuple[Campaign, bool]:
+        first = self._with_key(submission.idempotency_key)
+        if first is not None:
+            if first.submission.digest != submission.digest:
+                key = submission.idempotency_key
+                raise ConflictError(f"idempotency key {key!r} belongs to campaign {first.id}, which is another study")
+            return views.campaign(first), False
+        if submission.parent_id is not None:
+            self.tables.campaign(submission.parent_id)
+        row = self._build(submission)
+        self.tables.campaigns[row.id] = row
+        self.tables.settings |= {setting.id: setting for setting in row.settings}
+        self.tables.jobs |= {job.id: job for job in row.jobs}
+        self.tables.notify()
+        return views.campaign(row), True
+
+    @transaction
+    def get(self, campaign_id: int) -> Campaign:
+        return views.campaign(self.tables.campaign(campaign_id))
+
+    @transaction
+    def all(self) -> list[Campaign]:
+        return [views.campaign(row) for _, row in sorted(self.tables.campaigns.items(), reverse=True)]
+
+    @transaction
+    def study(self, campaign_id: int) -> Submission:
+        return replace(self.tables.campaign(campaign_id).submission, jobs=())
+
+    @transaction
+    def design(self, campaign_id: int) -> Design:
+        return self.tables.campaign(campaign_id).submission.design
+
+    @transaction
+    def progress(self, campaign_id: int) -> Progress:
+        return progress(self.tables, self.tables.campaign(campaign_id))
+
+    @transaction
+    def pause(self, campaign_id: int) -> Campaign:
+        row = self._running(campaign_id)
+        row.paused = True
+        for job in row.jobs:
+            if job.state is JobState.OFFERED:
+                transitions.queue(self.tables, job)
+        return views.campaign(row)
+
+    @transaction
+    def resume(self, campaign_id: int) -> Campaign:
+        row = self._running(campaign_id)
+        row.paused = False
+        self.tables.notify()
+        return views.campaign(row)
+
+    @transaction
+    def cancel(self, campaign_id: int) -> Campaign:
+        row = self.tables.campaign(campaign_id)
+        if row.state is State.RUNNING:
+            for job in row.jobs:
+                if job.state in OPEN:
+                    transitions.cancel(self.tables, job)
+            row.state, row.ended_at = State.CANCELLED, self.tables.now()
+            self.tables.tell(EventKind.ENDED, f"campaign {row.id} cancelled", campaign_id=row.id)
+        return views.campaign(row)
+
+    @transaction
+    def configurations(
+        self, campaign_id: int, *, verdict: str | None = None, mode: str | None = None
+    ) -> list[Configuration]:
+        found = views.configurations(self.tables.campaign(campaign_id))
+        return [one for one in found if verdict in (None, one.verdict) and mode in (None, one.mode)]
+
+    @transaction
+    def export(self, campaign_id: int) -> Iterator[ExportRow]:
+        return iter(list(views.export(self.tables.campaign(campaign_id))))
+
+    @transaction
+    def invalid_reasons(self, campaign_id: int) -> dict[str, int]:
+        runs = self.tables.campaign(campaign_id).runs
+        return dict(Counter(row.run.reason or "" for row in runs if row.validity is Validity.INVALID))
+
+    @transaction
+    def events(self, campaign_id: int | None = None, *, limit: int = 100) -> list[Event]:
+        told = [event for event in reversed(self.tables.events) if campaign_id in (None, event.campaign_id)]
+        return told[:limit]
+
+    def _with_key(self, key: str | None) -> CampaignRow | None:
+        if key is None:
+            return None
+        return next((row for row in self.tables.campaigns.values() if row.submission.idempotency_key == key), None)
+
+    def _running(self, campaign_id: int) -> CampaignRow:
+        row = self.tables.campaign(campaign_id)
+        if row.state is not State.RUNNING:
+            raise ConflictError(f"campaign {campaign_id} has ended ({row.state}): it can neither pause nor go on")
+        return row
+
+    def _build(self, submission: Submission) -> CampaignRow:
+        """All rows of a campaign, none of them in the tables yet."""
+        row = CampaignRow(id=self.tables.new_id(), submission=submission, created_at=self.tables.now())
+        row.settings = [
+            SettingRow(id=self.tables.new_id(), campaign=row, setting=setting) for setting in submission.design.settings
+        ]
+        by_ordinal = {setting.setting.ordinal: setting for setting in row.settings}
+        for planned in sorted(submission.jobs, key=lambda planned: planned.position):
+            setting = by_ordinal.get(planned.setting)
+            if setting is None:
+                raise ConflictError(f"job at position {planned.position}: the design has no setting {planned.setting}")
+            job = JobRow(id=self.tables.new_id(), campaign=row, setting=setting, planned=planned)
+            setting.jobs.append(job)
+            row.jobs.append(job)
+        return row

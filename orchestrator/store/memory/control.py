@@ -1,0 +1,51 @@
+"""The controller's half, in memory."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from orchestrator.store.memory import dispatch, reconcile
+from orchestrator.store.memory.analyses import due
+from orchestrator.store.memory.tables import Tables, transaction
+from orchestrator.store.ports import Offer
+
+
+class Control:
+    """See `ports.Control`."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+        self._leading = threading.Lock()
+        self._seen_changes = 0
+
+    @transaction
+    def dispatch(self, *, outstanding: int = 2) -> list[Offer]:
+        return dispatch.dispatch(self.tables, outstanding)
+
+    @transaction
+    def unheard(self, *, older_than_s: float = 3.0) -> list[Offer]:
+        return dispatch.unheard(self.tables, older_than_s)
+
+    @transaction
+    def reconcile(self) -> None:
+        reconcile.reconcile(self.tables)
+
+    @transaction
+    def analysis_due(self) -> bool:
+        return next(due(self.tables), None) is not None
+
+    def wait(self, timeout_s: float) -> None:
+        with self.tables.changed:
+            self.tables.changed.wait_for(lambda: self.tables.changes > self._seen_changes, timeout_s)
+            self._seen_changes = self.tables.changes
+
+    @contextmanager
+    def leader(self) -> Iterator[bool]:
+        leads = self._leading.acquire(blocking=False)
+        try:
+            yield leads
+        finally:
+            if leads:
+                self._leading.release()

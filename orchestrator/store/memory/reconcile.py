@@ -1,0 +1,84 @@
+"""Take back what ended badly, and end what is over."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from orchestrator.contracts.campaigns import EventKind, State
+from orchestrator.contracts.jobs import OPEN
+from orchestrator.contracts.jobs import State as JobState
+from orchestrator.contracts.nodes import NodeState
+from orchestrator.store.memory import eligibility, failures
+from orchestrator.store.memory.nodes import online, withdraw_offers, working
+from orchestrator.store.memory.tables import CampaignRow, JobRow, Tables
+
+
+def reconcile(tables: Tables) -> None:
+    """One pass; doing it twice is the same as once."""
+    _take_back_leases(tables)
+    _take_back_offers(tables)
+    _give_up_what_nobody_can_do(tables)
+    for campaign in tables.campaigns.values():
+        _end_if_over(tables, campaign)
+
+
+def _take_back_leases(tables: Tables) -> None:
+    for job in list(tables.jobs_in({JobState.LEASED})):
+        if job.lease_until <= tables.now():
+            failures.fail(tables, job, failures.LEASE_RAN_OUT)
+
+
+def _take_back_offers(tables: Tables) -> None:
+    for node in tables.nodes.values():
+        if node.state is not NodeState.READY or not online(tables, node):
+            withdraw_offers(tables, node)
+
+
+def _give_up_what_nobody_can_do(tables: Tables) -> None:
+    """Jobs that every node at work has refused, and jobs whose every node is quarantined."""
+    busy = any(node.leased is not None for node in tables.nodes.values())
+    for job in list(tables.jobs_in({JobState.QUEUED})):
+        reason = _refusal(tables, job) or (None if busy else _quarantines(tables, job))
+        if reason is not None:
+            failures.give_up(tables, job, reason)
+
+
+def _refusal(tables: Tables, job: JobRow) -> str | None:
+    at_work = {node.name for node in eligibility.able(job, working(tables))}
+    if not at_work or not at_work <= eligibility.refused(job):
+        return None
+    return next(attempt.failure.reason for attempt in reversed(job.attempts) if attempt.failure is not None)
+
+
+def _quarantines(tables: Tables, job: JobRow) -> str | None:
+    nodes = [node for node in tables.nodes.values() if job.planned.node in (None, node.name)]
+    if not nodes or any(node.state is not NodeState.QUARANTINED for node in nodes):
+        return None
+    reasons = sorted({f"{node.name} is quarantined ({node.reason})" for node in nodes})
+    return f"no node left: {'; '.join(reasons)}"
+
+
+def _end_if_over(tables: Tables, campaign: CampaignRow) -> None:
+    complete = campaign.valid_runs == campaign.expected_runs
+    if campaign.state is State.INCOMPLETE and complete:
+        _end(tables, campaign, State.COMPLETE)  # a spool came home late
+    over = not any(job.state in OPEN for job in campaign.jobs)
+    if campaign.state is State.RUNNING and over:
+        _end(tables, campaign, State.COMPLETE if complete else State.INCOMPLETE)
+
+
+def _end(tables: Tables, campaign: CampaignRow, state: State) -> None:
+    campaign.state = state
+    campaign.ended_at = tables.now()
+    campaign.missing = _missing(campaign)
+    lacking = "".join(f"; {count} runs missing: {reason}" for reason, count in campaign.missing.items())
+    tables.tell(EventKind.ENDED, f"campaign {campaign.id} ended {state}{lacking}", campaign_id=campaign.id)
+    tables.notify()
+
+
+def _missing(campaign: CampaignRow) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for job in campaign.jobs:
+        if job.state is JobState.SET_ASIDE:
+            counts[job.reason or ""] += len(job.missing)
+    return dict(counts)

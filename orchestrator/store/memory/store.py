@@ -1,0 +1,39 @@
+"""The in-memory store: every port on one set of tables."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from uuid import UUID
+
+from orchestrator.store import ports
+from orchestrator.store.memory.analyses import Analyses
+from orchestrator.store.memory.campaigns import Campaigns
+from orchestrator.store.memory.control import Control
+from orchestrator.store.memory.jobs import Jobs
+from orchestrator.store.memory.nodes import Nodes
+from orchestrator.store.memory.runs import Runs
+from orchestrator.store.memory.tables import Tables
+
+
+class MemoryStore:
+    """A ledger that lasts as long as its process: for tests, for trying, for teaching.
+
+    It keeps the same rules and raises the same errors as the one on PostgreSQL. `clock` gives seconds since the epoch.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self.tables = Tables(clock)
+        self.campaigns: ports.Campaigns = Campaigns(self.tables)
+        self.jobs: ports.Jobs = Jobs(self.tables)
+        self.runs: ports.Runs = Runs(self.tables)
+        self.analyses: ports.Analyses = Analyses(self.tables)
+        self.nodes: ports.Nodes = Nodes(self.tables)
+        self.control: ports.Control = Control(self.tables)
+
+    @property
+    def ledger(self) -> UUID:
+        return self.tables.ledger
+
+    def close(self) -> None:
+        """Nothing to give back."""
