@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from orchestrator.client import Client
 
 FILE_NAME = "endpoint.json"
+Service = Callable[[], "Client"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,20 +30,20 @@ class Endpoint:
     token: str
 
 
-def options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--url`, `--home` and `--json`, which every verb that talks to the service has."""
-    decorate = (
-        click.option("--url", help="The service's address; its token is read from MODESCOPE_TOKEN."),
-        click.option("--home", type=click.Path(path_type=Path), help="Home folder of a service on this machine."),
-        click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text."),
-    )
-    for option in reversed(decorate):
-        command = option(command)
-    return command
+def service(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a verb `--url`, `--home` and `--json`; it gets `service`, which opens a client, and `as_json`."""
+
+    @click.option("--url", help="The service's address; its token is read from MODESCOPE_TOKEN.")
+    @click.option("--home", type=click.Path(path_type=Path), help="Home folder of a service on this machine.")
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+    @functools.wraps(command)
+    def with_service(*, url: str | None, home: Path | None, **arguments: Any) -> Any:
+        return command(service=functools.partial(_connect, url, home), **arguments)
+
+    return with_service
 
 
-def connect(url: str | None, home: Path | None) -> Client:
-    """A client of the service found."""
+def _connect(url: str | None, home: Path | None) -> Client:
     from orchestrator.client import Client
 
     found = find(url, home, os.environ)

@@ -27,8 +27,8 @@ def submit(body: StudyText, store: Ledger, response: Response, idempotency_key: 
     from orchestrator.design import study
     from orchestrator.design.submission import submission
 
-    nodes = [node.name for node in store.nodes.all()]
-    planned = submission(study.load(body.study, where=body.where), idempotency_key=idempotency_key, nodes=nodes)
+    wanted = study.load(body.study, where=body.where)
+    planned = submission(wanted, idempotency_key=idempotency_key, nodes=_names(store))
     return _store(planned, store, response)
 
 
@@ -89,8 +89,16 @@ def rerun(
     # From the key, so that a repeated request plans the same child and not a conflicting one.
     seed = body.seed if body.seed is not None else zlib.crc32(f"{campaign_id} {key}".encode())
     parent, design = campaigns.study(campaign_id), campaigns.design(campaign_id)
-    child = plan(parent, design, ordinals, seed=seed, replicates=body.replicates)
-    return _store(dataclasses.replace(child, idempotency_key=key, parent_id=campaign_id), store, response)
+    child = plan(
+        parent,
+        design,
+        ordinals,
+        seed=seed,
+        replicates=body.replicates,
+        parent_id=campaign_id,
+        nodes=_names(store),
+    )
+    return _store(dataclasses.replace(child, idempotency_key=key), store, response)
 
 
 @router.get("/{campaign_id}/export", response_class=StreamingResponse)
@@ -108,6 +116,10 @@ def report(campaign_id: CampaignId, store: Ledger) -> HTMLResponse:
     from orchestrator.report.content import gather
 
     return HTMLResponse(render(gather(store, campaign_id)))
+
+
+def _names(store: Store) -> list[str]:
+    return [node.name for node in store.nodes.all()]
 
 
 def _store(planned: Submission, store: Store, response: Response) -> Campaign:

@@ -1,0 +1,210 @@
+"""`modescope campaign`: submit studies, watch them, take their numbers home, by way of the REST interface."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from orchestrator.cli import endpoint, printing
+from orchestrator.cli.endpoint import Service
+from orchestrator.cli.following import follow, tell_of
+
+ROWS_SHOWN = 100
+campaign_id = click.argument("campaign_id", metavar="ID", type=click.IntRange(min=1))
+watch_option = click.option("--watch", "watched", is_flag=True, help="Follow it to its end.")
+
+
+@click.group()
+def campaign() -> None:
+    """Submit, watch and export campaigns."""
+
+
+@campaign.command()
+@click.argument("study", metavar="FILE|PRESET")
+@watch_option
+@click.option("--key", help="Idempotency key: the same key and study give the first campaign again.")
+@endpoint.service
+def submit(*, study: str, watched: bool, key: str | None, service: Service, as_json: bool) -> None:
+    """Submit a study file, or a preset by name.
+
+    Example: modescope campaign submit study.yaml --watch
+    """
+    from orchestrator.cli.studies import as_text
+    from orchestrator.design.study import find
+
+    text = as_text(find(study))
+    with service() as client:
+        made, new = client.submit(text, where=study, key=key)
+        tell_of(client, made, watched=watched, as_json=as_json, verb="submitted" if new else "there already")
+
+
+@campaign.command("list")
+@endpoint.service
+def list_(*, service: Service, as_json: bool) -> None:
+    """List campaigns, newest first.
+
+    Example: modescope campaign list --json
+    """
+    from orchestrator.cli import tables
+
+    with service() as client:
+        found = client.campaigns()
+    if as_json:
+        printing.as_json(found)
+    elif found:
+        printing.console().print(tables.of_campaigns(found))
+    else:
+        click.echo("No campaign yet; submit one with `modescope campaign submit demo --watch`.")
+
+
+@campaign.command()
+@campaign_id
+@click.option("--verdict", help="Only configurations with this verdict, such as multimodal.")
+@click.option("--mode", help="Only this I/O operation mode, such as readers.")
+@click.option("--all", "everything", is_flag=True, help=f"All configurations, not just the first {ROWS_SHOWN}.")
+@endpoint.service
+def show(
+    *,
+    campaign_id: int,
+    verdict: str | None,
+    mode: str | None,
+    everything: bool,
+    service: Service,
+    as_json: bool,
+) -> None:
+    """Show a campaign and its configurations, the flagged ones first.
+
+    Example: modescope campaign show 3 --verdict multimodal
+    """
+    from orchestrator.cli import tables, words
+
+    with service() as client:
+        progress = client.progress(campaign_id)
+        found = tables.flagged_first(client.configurations(campaign_id, verdict=verdict, mode=mode))
+    if as_json:
+        printing.as_json({"progress": progress, "configurations": found})
+        return
+    shown = found if everything else found[:ROWS_SHOWN]
+    console = printing.console()
+    console.print(words.outcome(progress), soft_wrap=True)
+    console.print(tables.of_configurations(progress.campaign.factors, shown))
+    if len(shown) < len(found):
+        click.echo(f"... and {len(found) - len(shown):,} more; --all shows them.")
+
+
+@campaign.command()
+@campaign_id
+@endpoint.service
+def watch(*, campaign_id: int, service: Service, as_json: bool) -> None:
+    """Follow a campaign to its end; exit status 1 when it ends incomplete.
+
+    Example: modescope campaign watch 3
+    """
+    with service() as client:
+        follow(client, campaign_id, as_json=as_json)
+
+
+@campaign.command()
+@campaign_id
+@endpoint.service
+def pause(*, campaign_id: int, service: Service, as_json: bool) -> None:
+    """Start nothing new; runs in flight end.
+
+    Example: modescope campaign pause 3
+    """
+    with service() as client:
+        tell_of(client, client.pause(campaign_id), as_json=as_json, verb="paused")
+
+
+@campaign.command()
+@campaign_id
+@endpoint.service
+def resume(*, campaign_id: int, service: Service, as_json: bool) -> None:
+    """Go on with a paused campaign.
+
+    Example: modescope campaign resume 3
+    """
+    with service() as client:
+        tell_of(client, client.resume(campaign_id), as_json=as_json, verb="resumed")
+
+
+@campaign.command()
+@campaign_id
+@click.option("--now", is_flag=True, help="End the runs in flight too.")
+@endpoint.service
+def cancel(*, campaign_id: int, now: bool, service: Service, as_json: bool) -> None:
+    """Give up what is not measured yet; what is measured stays.
+
+    Example: modescope campaign cancel 3 --now
+    """
+    with service() as client:
+        tell_of(client, client.cancel(campaign_id, now=now), as_json=as_json, verb="cancelled")
+
+
+@campaign.command()
+@campaign_id
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The CSV file to write.")
+@endpoint.service
+def export(*, campaign_id: int, out: Path, service: Service, as_json: bool) -> None:
+    """Write every measured value as CSV, a row per run and mode.
+
+    Example: modescope campaign export 3 --out runs.csv
+    """
+    from orchestrator.cli.files import write_whole
+
+    with service() as client:
+        write_whole(out, client.export(campaign_id))
+    _tell_file(out, as_json=as_json)
+
+
+@campaign.command()
+@campaign_id
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The HTML file to write.")
+@endpoint.service
+def report(*, campaign_id: int, out: Path, service: Service, as_json: bool) -> None:
+    """Write the campaign as one self-contained page.
+
+    Example: modescope campaign report 3 --out report.html
+    """
+    from orchestrator.cli.files import write_whole
+
+    with service() as client:
+        write_whole(out, [client.report(campaign_id).encode()])
+    _tell_file(out, as_json=as_json)
+
+
+@campaign.command()
+@campaign_id
+@click.option("--flag", required=True, help="A verdict, such as multimodal; or incomplete: what lacks valid runs.")
+@click.option("--replicates", type=click.IntRange(min=1), help="As many as before when not given.")
+@click.option("--seed", type=click.IntRange(min=0), help="Of the order of the jobs.")
+@click.option("--key", help="Idempotency key: the same key gives the first re-run again.")
+@watch_option
+@endpoint.service
+def rerun(
+    *,
+    campaign_id: int,
+    flag: str,
+    replicates: int | None,
+    seed: int | None,
+    key: str | None,
+    watched: bool,
+    service: Service,
+    as_json: bool,
+) -> None:
+    """Measure flagged configurations again, as a child campaign.
+
+    Example: modescope campaign rerun 3 --flag multimodal --watch
+    """
+    with service() as client:
+        child, new = client.rerun(campaign_id, flag=flag, replicates=replicates, seed=seed, key=key)
+        verb = f"submitted, a re-run of {campaign_id}" if new else "there already"
+        tell_of(client, child, watched=watched, as_json=as_json, verb=verb)
+
+
+def _tell_file(out: Path, *, as_json: bool) -> None:
+    if as_json:
+        printing.as_json({"out": str(out), "bytes": out.stat().st_size})
+    else:
+        click.echo(f"Wrote {out}.")

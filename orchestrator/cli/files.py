@@ -1,0 +1,31 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def write_whole(path: Path, pieces: Iterable[bytes]) -> None:
+    """Write beside `path`, then rename: whoever reads `path` never sees half of it.
+
+    Raises OSError naming the folder that is missing or cannot be written.
+    """
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.writelines(pieces)
+            os.fchmod(file.fileno(), 0o666 & ~_umask())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink()
+        raise
+
+
+def _umask() -> int:
+    """The process's umask; it can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

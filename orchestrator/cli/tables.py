@@ -1,0 +1,100 @@
+"""Tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from rich.table import Table
+
+from orchestrator.cli import words
+from orchestrator.contracts.campaigns import Campaign, Configuration, NodeShare
+from orchestrator.contracts.nodes import Node
+
+FLAGGED = "multimodal"
+_COLOURS = {FLAGGED: "bold yellow", "undecided": "cyan"}
+
+
+def flagged_first(configurations: Iterable[Configuration]) -> list[Configuration]:
+    """The flagged ones, then the others, each in the order of the design."""
+    return sorted(configurations, key=lambda found: found.verdict != FLAGGED)
+
+
+def of_configurations(factors: Sequence[str], configurations: Iterable[Configuration]) -> Table:
+    """A row per configuration, in the order given; `n` is the number of valid runs."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for factor in factors:
+        table.add_column(factor, justify="right")
+    for name in ("mode", "n", "components", "family", "verdict"):
+        table.add_column(name, justify="right" if name in {"n", "components"} else "left")
+    table.add_column("why", overflow="fold", ratio=1)
+    for found in configurations:
+        table.add_row(*_cells(len(factors), found), style=_COLOURS.get(found.verdict or ""))
+    return table
+
+
+def of_campaigns(campaigns: Iterable[Campaign]) -> Table:
+    """A row per campaign."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("id", "name", "state", "engine", "settings", "configurations", "replicates", "re-run of", "created"):
+        table.add_column(name, justify="left" if name in {"name", "state", "engine", "created"} else "right")
+    for campaign in campaigns:
+        table.add_row(
+            str(campaign.id),
+            campaign.name,
+            words.state(campaign),
+            campaign.engine,
+            f"{campaign.settings:,}",
+            f"{campaign.configurations:,}",
+            str(campaign.replicates),
+            "" if campaign.parent_id is None else str(campaign.parent_id),
+            _when(campaign.created_at),
+        )
+    return table
+
+
+def of_nodes(nodes: Iterable[Node]) -> Table:
+    """A row per node, with what it can run and why it may not work."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("node", "state", "online", "last seen", "job", "engines", "reason"):
+        table.add_column(name, overflow="fold")
+    for node in nodes:
+        table.add_row(
+            node.name,
+            str(node.state),
+            "yes" if node.online else "no",
+            "never" if node.seen_s_ago is None else f"{words.duration(node.seen_s_ago)} ago",
+            "" if node.job_id is None else str(node.job_id),
+            ", ".join(f"{engine} {version}".strip() for engine, version in sorted(node.engines.items())),
+            node.reason or "",
+        )
+    return table
+
+
+def of_shares(shares: Iterable[NodeShare]) -> Table:
+    """What each node did for a campaign."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("node", "valid", "invalid", "superseded", ""):
+        table.add_column(name, justify="left" if name in {"node", ""} else "right")
+    for share in shares:
+        online = "" if share.online else "offline"
+        table.add_row(share.node, f"{share.valid:,}", f"{share.invalid:,}", f"{share.superseded:,}", online)
+    return table
+
+
+def _cells(factor_count: int, found: Configuration) -> list[str]:
+    control = found.control is not None
+    levels = [""] * factor_count if control else [str(level) for level in found.levels]
+    return [
+        *levels,
+        f"{found.mode} (synthetic)" if control else found.mode,
+        f"{found.valid_runs:,}",
+        "" if found.components is None else str(found.components),
+        found.family or "",
+        found.verdict or ("not fitted" if found.error else "not analysed"),
+        found.sentence or found.error or "",
+    ]
+
+
+def _when(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).astimezone().strftime("%Y-%m-%d %H:%M")

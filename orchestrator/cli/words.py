@@ -1,0 +1,51 @@
+"""Sentences about campaigns, the same in every command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from orchestrator.contracts.campaigns import Campaign, Progress, State
+
+
+def duration(seconds: float) -> str:
+    """`48 s`, `3 min 20 s`, `5 h 07 min`, `3 d 04 h`."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    if whole < 86_400:
+        return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+    return f"{whole // 86_400} d {whole % 86_400 // 3600:02d} h"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 run`, `12,000 runs`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def state(campaign: Campaign) -> str:
+    """Its state, and whether it is paused."""
+    return "paused" if campaign.paused and campaign.state is State.RUNNING else str(campaign.state)
+
+
+def listed(counts: Mapping[str, int]) -> str:
+    """`unimodal 60, multimodal 3`, the most frequent first."""
+    return ", ".join(f"{name} {count:,}" for name, count in sorted(counts.items(), key=lambda item: -item[1]))
+
+
+def outcome(progress: Progress) -> str:
+    """How a campaign ended: what is there, what is missing and why, and the command that repeats it."""
+    campaign = progress.campaign
+    lines = [
+        f"Campaign {campaign.id} {campaign.name!r} is {state(campaign)}: "
+        f"{progress.valid_runs:,} of {counted(campaign.expected_runs, 'run')} valid"
+        f"{f', {progress.invalid_runs:,} invalid' if progress.invalid_runs else ''}, "
+        f"in {duration(progress.elapsed_s)}."
+    ]
+    lines += [f"  {counted(count, 'run')} missing: {reason}" for reason, count in campaign.missing.items()]
+    if campaign.missing:
+        lines.append(f"  Repeat them with `modescope campaign rerun {campaign.id} --flag incomplete`.")
+    if progress.verdicts:
+        lines.append(f"Verdicts: {listed(progress.verdicts)}.")
+    return "\n".join(lines)
