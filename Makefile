@@ -1,0 +1,55 @@
+# Everything happens in .venv, made with PYTHON (3.11 or later); nothing on the system is changed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-compile --constraint constraints.txt
+# Arguments for `make demo` and `make test`: make demo ARGS="--engine iozone"
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test test-slow check faults bench-fit clean
+
+help: ## Show these targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+install: $(VENV)/.base ## Make .venv with everything Modescope needs
+
+demo: $(VENV)/.base ## Run a small study on this machine, from start to report
+	$(BIN)/modescope demo $(ARGS)
+
+test: $(VENV)/.dev ## Run all tests but the slow ones
+	$(BIN)/pytest -m "not slow" $(ARGS)
+
+test-slow: $(VENV)/.dev ## Run the tests that take longer than a minute
+	$(BIN)/pytest -m slow $(ARGS)
+
+check: $(VENV)/.dev ## Check format, lint, strict types and import rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest -q tests/unit/test_import_rules.py
+
+faults: $(VENV)/.dev ## Run campaigns while parts are killed, frozen and cut off
+	$(BIN)/pytest tests/faults $(ARGS)
+
+bench-fit: $(VENV)/.dev ## Time the mixture fits
+	$(BIN)/python tests/benchmarks/bench_fit.py
+
+clean: ## Remove .venv and every cache
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info
+
+$(VENV)/.made:
+	@deploy/check-python $(PYTHON)
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.base: $(VENV)/.made constraints.txt pyproject.toml
+	@echo "installing into $(VENV) (about 350 MB)"
+	@$(PIP) --editable .
+	@$(BIN)/python -m orchestrator.embedded.redis_binary
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.base
+	@echo "installing what tests and checks need"
+	@$(PIP) --editable '.[dev,fast]'
+	@touch $@
