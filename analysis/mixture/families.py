@@ -12,10 +12,13 @@ from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
-Array = NDArray[np.float64]
+from analysis.arrays import Array
+
+
+HALF_LOG_TWO_PI = 0.5 * float(np.log(2 * np.pi))
 
 
 class Kernel(IntEnum):
@@ -81,7 +84,7 @@ class Family:
 
     def quantile(self, q: ArrayLike, location: Array, scale: Array) -> Array:
         """Inverse of `cdf`."""
-        y = location + scale * self._standard_quantile(np.asarray(q, dtype=np.float64))
+        y: Array = location + scale * self._standard_quantile(np.asarray(q, dtype=np.float64))
         return np.exp(y) if self.needs_positive else y
 
     def mean(self, location: Array, scale: Array) -> Array:
@@ -140,7 +143,7 @@ class Normal(Family):
         return np.exp(location + 0.5 * scale**2) if self.needs_positive else location
 
     def _standard_logpdf(self, z: Array) -> Array:
-        return -0.5 * z**2 - 0.5 * np.log(2 * np.pi)
+        return -0.5 * z**2 - HALF_LOG_TWO_PI
 
     def _standard_slope(self, z: Array) -> Array:
         return -z
@@ -162,7 +165,8 @@ class LogLogistic(Family):
         return np.where(scale < 1, np.exp(location) * angle / np.sin(angle), np.inf)
 
     def _standard_logpdf(self, z: Array) -> Array:
-        return -np.abs(z) - 2 * np.log1p(np.exp(-np.abs(z)))
+        decay: Array = np.exp(-np.abs(z))
+        return -np.abs(z) - 2 * np.log1p(decay)
 
     def _standard_slope(self, z: Array) -> Array:
         return -np.tanh(0.5 * z)
@@ -231,7 +235,7 @@ class Gamma(Family):
         return value
 
     def quantile(self, q: ArrayLike, location: Array, scale: Array) -> Array:
-        value: Array = scale * special.gammaincinv(location, q)
+        value: Array = scale * special.gammaincinv(location, np.asarray(q, dtype=np.float64))
         return value
 
     def mean(self, location: Array, scale: Array) -> Array:

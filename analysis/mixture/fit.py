@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analysis.mixture.families import FAMILIES, Array, Family
+from analysis.arrays import Array
+from analysis.mixture.families import FAMILIES, Family
 from analysis.mixture.options import Options
 from analysis.mixture.quantiles import quantile, quantile_se
 from analysis.modality.density import DensityMode, density_modes
@@ -15,7 +16,7 @@ from analysis.modality.density import DensityMode, density_modes
 GRID_Z = np.linspace(-4.5, 4.5, 73)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Fit:
     """A mixture of `components` distributions of one `family`, components sorted by their mean.
 
@@ -61,13 +62,15 @@ class Fit:
 
     def pdf(self, x: ArrayLike) -> Array:
         """Density at x."""
-        return np.sum(self.component_pdf(x), axis=0)
+        value: Array = np.sum(self.component_pdf(x), axis=0)
+        return value
 
     def logpdf(self, x: ArrayLike) -> Array:
         """Log-density at x, by log-sum-exp."""
         values, weight, location, scale = self._aligned(x)
         with np.errstate(divide="ignore"):
-            return np.logaddexp.reduce(np.log(weight) + self._law.logpdf(values, location, scale), axis=0)
+            value: Array = np.logaddexp.reduce(np.log(weight) + self._law.logpdf(values, location, scale), axis=0)
+        return value
 
     def component_cdf(self, x: ArrayLike) -> Array:
         """Distribution function of each component, shape (k, *x.shape)."""
@@ -77,7 +80,8 @@ class Fit:
     def cdf(self, x: ArrayLike) -> Array:
         """Distribution function at x."""
         _, weight, _, _ = self._aligned(x)
-        return np.sum(weight * self.component_cdf(x), axis=0)
+        value: Array = np.sum(weight * self.component_cdf(x), axis=0)
+        return value
 
     def component_means(self) -> Array:
         """Mean of each component in the units of x, (k,); inf where it does not exist."""

@@ -1,5 +1,6 @@
 """Many samples, in one process or in several: the same results to the bit."""
 
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -52,12 +53,17 @@ def select_each(
         yield from map(attempt, samples)
         return
     # Fresh interpreters: a fork would copy the threads and locks of whoever calls.
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    # They leave Ctrl-C to it.
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_leave_interrupts) as pool:
         try:
             yield from pool.map(attempt, samples, chunksize=CHUNK)
         except (KeyboardInterrupt, GeneratorExit):
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _leave_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _attempt(x: ArrayLike, *, options: Options) -> Selection | Failure:

@@ -56,13 +56,15 @@ class Options:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Options from JSON values; absent keys take their default, unknown ones raise `BadOptionsError`."""
-        types = {field.name: type(field.default) for field in fields(cls)}
+        types: dict[str, Any] = {field.name: type(field.default) for field in fields(cls)}
         for key, value in values.items():
             if key not in types:
                 raise BadOptionsError(f"unknown analysis option {key!r}{_nearest(key, types)}")
             if not _fits(value, types[key]):
                 raise BadOptionsError(f"analysis option {key}: {value!r} is not of type {_TYPE_WORDS[types[key]]}")
-        converted = {key: tuple(value) if types[key] is tuple else types[key](value) for key, value in values.items()}
+        converted: dict[str, Any] = {
+            key: tuple(value) if types[key] is tuple else types[key](value) for key, value in values.items()
+        }
         return cls(**converted)
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import brentq
 
+from analysis.arrays import Array
 from analysis.errors import AnalysisError, NoStandardErrorError
-from analysis.mixture.families import FAMILIES, Array
+from analysis.mixture.families import FAMILIES
 
 if TYPE_CHECKING:
     from analysis.mixture.fit import Fit
@@ -57,7 +58,8 @@ def score_information(fit: "Fit") -> Array:
     """Fisher information of one run, E[s s^T], in (k - 1 weights, k locations, k scales): (3k - 1, 3k - 1)."""
     x, width = _quadrature(fit)
     score = _score(fit, x)
-    return np.einsum("ai,bi->ab", score * (width * fit.pdf(x)), score)
+    information: Array = np.einsum("ai,bi->ab", score * (width * fit.pdf(x)), score)
+    return information
 
 
 def quantile_gradient(fit: "Fit", x: float) -> Array:

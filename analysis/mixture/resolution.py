@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.mixture.families import Array
+from analysis.arrays import Array
 
 TICK_S = 1e-6
 GRID_PER_S = 2.0**22

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from analysis.arrays import Array, Indices
 from analysis.errors import BadSampleError
-from analysis.mixture.families import Array, Axis, Family, Kernel
+from analysis.mixture.families import Axis, Family, Kernel
 from analysis.mixture.options import Options
 from analysis.mixture.resolution import Cells, find_cells
 
@@ -62,7 +63,7 @@ class Points:
 
     y: Array
     log_weight: Array
-    first: NDArray[np.int64]  # index of the first point of each cell
+    first: Indices  # index of the first point of each cell
     counts: Array
     n: float
     floor: float  # smallest scale of a component
@@ -73,7 +74,7 @@ class Points:
         return len(self.first) == len(self.y)
 
     @cached_property
-    def width(self) -> NDArray[np.int64]:
+    def width(self) -> Indices:
         """Number of points of each cell."""
         return np.diff(self.first, append=len(self.y))
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.arrays import Array, Indices
 from analysis.mixture import starts
-from analysis.mixture.families import FAMILIES, Array, Family
+from analysis.mixture.families import FAMILIES, Family
 from analysis.mixture.kernels import Kernels, best_kernels
 from analysis.mixture.sample import Points, Sample, points_for
 
@@ -37,7 +38,7 @@ class Problem:
     points: Points
     y: Array
     counts: Array
-    cuts: Sequence[Array]
+    cuts: Sequence[Indices]
 
 
 def search(sample: Sample, families: Sequence[str], components: int, floor: float) -> dict[tuple[str, int], Found]:

@@ -1,14 +1,15 @@
 """Fit, select by BIC, and what the choice rests on."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from analysis.arrays import Array
 from analysis.errors import BadSampleError
-from analysis.mixture.families import FAMILIES, NAMES, Array
+from analysis.mixture.families import FAMILIES, NAMES
 from analysis.mixture.fit import Fit
 from analysis.mixture.options import Options
 from analysis.mixture.sample import Sample, read_sample
@@ -82,7 +83,7 @@ class Selection:
     def bic_weights(self) -> Array:
         """exp(-BIC / 2) of every fit in `table`, normalised to sum to 1."""
         bic = np.array([fit.bic for fit in self.table])
-        weight = np.exp(-0.5 * (bic - np.min(bic)))
+        weight: Array = np.exp(-0.5 * (bic - np.min(bic)))
         return weight / np.sum(weight)
 
     def pdf(self, x: ArrayLike) -> Array:
@@ -104,6 +105,15 @@ class Selection:
     def sample(self, size: int, rng: np.random.Generator) -> Array:
         """Random values of the best fit."""
         return self.best.sample(size, rng)
+
+    def brief(self) -> Self:
+        """The same selection without the fits that decide nothing: for keeping thousands of them."""
+        kept = {self.table.index(self.best): self.best}
+        if self.multimodal_index is not None:
+            kept[self.multimodal_index] = self.table[self.multimodal_index]
+        places = list(kept)
+        index = None if self.multimodal_index is None else places.index(self.multimodal_index)
+        return replace(self, table=tuple(kept.values()), multimodal_index=index)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON values; `from_dict` is the inverse."""

@@ -7,8 +7,8 @@ from math import pi
 
 import numpy as np
 
-from analysis.mixture.families import Array, Axis, Family, Kernel
-
+from analysis.arrays import Array, Indices
+from analysis.mixture.families import Axis, Family, Kernel
 
 MAX_BINS = 256
 EULER_GAMMA = float(np.euler_gamma)
@@ -41,17 +41,18 @@ def to_moments(kernel: Kernel, location: Array, scale: Array) -> tuple[Array, Ar
     return location, scale
 
 
-def kmeans_cuts(y: Array, counts: Array, components: int) -> list[Array]:
+def kmeans_cuts(y: Array, counts: Array, components: int) -> list[Indices]:
     """Exact 1-D k-means by dynamic programming: for k = 1..components the index that starts each cluster, (k,).
 
     `y` sorted, (d,), with counts (d,). Long samples are grouped into `MAX_BINS` runs of neighbours first.
     """
-    edges = np.unique(np.linspace(0, len(y), min(len(y), MAX_BINS) + 1).astype(np.int64))
+    edges: Indices = np.unique(np.linspace(0, len(y), min(len(y), MAX_BINS) + 1).astype(np.int64))
     sums = [np.concatenate([[0.0], np.cumsum(counts * power)])[edges] for power in (1.0, y, y * y)]
     spread = _within_cost(*sums)
     bins = len(edges) - 1
-    cost, cuts = spread[0], [np.zeros(1, dtype=np.int64)]
-    back: list[Array] = []
+    cost = spread[0]
+    cuts: list[Indices] = [np.zeros(1, dtype=np.int64)]
+    back: list[Indices] = []
     for k in range(2, min(components, bins) + 1):
         total = np.concatenate([[np.inf], cost[:-1]])[:, None] + spread
         back.append(np.argmin(total, axis=0))
@@ -70,7 +71,7 @@ def _within_cost(weight: Array, first: Array, second: Array) -> Array:
     return np.where(upper, np.maximum(spread, 0.0), np.inf)
 
 
-def _trace(back: list[Array], k: int, bins: int) -> Array:
+def _trace(back: list[Indices], k: int, bins: int) -> Indices:
     starts = np.zeros(k, dtype=np.int64)
     end = bins - 1
     for cluster in range(k - 1, 0, -1):
@@ -79,7 +80,7 @@ def _trace(back: list[Array], k: int, bins: int) -> Array:
     return starts
 
 
-def from_cuts(kernel: Kernel, y: Array, counts: Array, cuts: Array, floor: float) -> Array:
+def from_cuts(kernel: Kernel, y: Array, counts: Array, cuts: Indices, floor: float) -> Array:
     """One component per cluster of the sorted values, by its moments."""
     weight = np.add.reduceat(counts, cuts)
     mean = np.add.reduceat(counts * y, cuts) / weight
@@ -89,11 +90,11 @@ def from_cuts(kernel: Kernel, y: Array, counts: Array, cuts: Array, floor: float
     return np.stack([weight / np.sum(weight), location, np.maximum(scale, floor)])
 
 
-def quantile_cuts(counts: Array, k: int) -> Array:
+def quantile_cuts(counts: Array, k: int) -> Indices:
     """Cuts into k clusters of about equal counts; fewer where one value holds more."""
     below = np.cumsum(counts) - counts
     wanted = np.sum(counts) * np.arange(k) / k
-    return np.unique(np.searchsorted(below, wanted))
+    return np.unique(np.searchsorted(below, wanted)).astype(np.int64)
 
 
 def splits(theta: Array, floor: float) -> Array:

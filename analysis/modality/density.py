@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from analysis.mixture.families import Array
+from analysis.arrays import Array, Indices
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,11 +48,11 @@ def density_modes(
     )
 
 
-def _extremes(pdf: Array) -> tuple[Array, Array]:
+def _extremes(pdf: Array) -> tuple[Indices, Indices]:
     """Indices of the peaks, and of the valleys between and (first and last index) beside them."""
     rising = np.concatenate([[True], pdf[1:] > pdf[:-1], [False]])
     peaks = np.flatnonzero(rising[:-1] & ~rising[1:])
-    inner = [int(a + np.argmin(pdf[a:b])) for a, b in zip(peaks[:-1], peaks[1:], strict=True)]
+    inner = [int(a + np.argmin(pdf[a:b])) for a, b in pairwise(peaks)]
     return peaks, np.array([0, *inner, len(pdf) - 1])
 
 

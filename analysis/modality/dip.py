@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-import diptest
+import diptest  # type: ignore[import-untyped]
 import numpy as np
 from scipy.stats import false_discovery_control
 
-from analysis.mixture.families import Array
+from analysis.arrays import Array
 
 DRAWS = 21
 

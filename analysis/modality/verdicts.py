@@ -52,7 +52,7 @@ def verdict(selection: "Selection", *, dip_q: float, options: "Options", unit: s
 
 
 def _several_modes(selection: "Selection", dip_q: float, options: "Options", unit: str) -> Verdict:
-    fit = selection.multimodal_fit
+    fit = selection.multimodal_fit or selection.best
     evidence = _evidence(selection, dip_q)
     peaks = _peaks(fit, selection, options, unit)
     if _solid_modes(fit, selection, options) >= 2:

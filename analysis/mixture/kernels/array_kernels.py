@@ -4,13 +4,11 @@ Notation, per component and point: z the standardised value, h the standard log-
 the count of the cell. theta has shape (starts, 3, k): weight, location, scale on the kernel's axis.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from analysis.mixture.families import Array, Kernel
+from analysis.arrays import Array, Flags
+from analysis.mixture.families import HALF_LOG_TWO_PI, Kernel
 from analysis.mixture.kernels.port import (
     DAMPING_MAX,
     DAMPING_MIN,
@@ -23,8 +21,6 @@ from analysis.mixture.kernels.port import (
 from analysis.mixture.sample import Points
 
 name = "numpy"
-
-HALF_LOG_TWO_PI = 0.5 * float(np.log(2 * np.pi))
 
 
 def em(kernel: Kernel, points: Points, theta: Array, iterations: int) -> tuple[Array, Array]:
@@ -255,7 +251,7 @@ def _derivatives(kernel: Kernel, points: Points, theta: Array) -> tuple[float, A
     return float(loglik), gradient, information, complete
 
 
-def _hold_at_floor(gradient: Array, information: Array, complete: Array, at_floor: NDArray[np.bool_]) -> None:
+def _hold_at_floor(gradient: Array, information: Array, complete: Array, at_floor: Flags) -> None:
     """Take the scales at the floor, where the likelihood grows downwards, out of the step."""
     k = len(at_floor)
     for j in np.flatnonzero(at_floor & (gradient[2 * k :] <= 0)) + 2 * k:

@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from analysis.mixture.families import Array, Kernel
+from analysis.arrays import Array, Flags, Indices
+from analysis.mixture.families import Kernel
 from analysis.mixture.sample import Points
 
 # Newton stops when the gain it still predicts, in log-likelihood, is below this; convergence there is quadratic.
@@ -25,8 +23,8 @@ class Optimum:
 
     theta: Array
     loglik: Array
-    converged: NDArray[np.bool_]
-    iterations: NDArray[np.int64]
+    converged: Flags
+    iterations: Indices
 
 
 class Kernels(Protocol):
