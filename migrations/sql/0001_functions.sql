@@ -23,7 +23,9 @@ BEGIN
         ORDER BY campaign_id, state   -- one order for all, so that no two transactions wait for each other
         ON CONFLICT (campaign_id, state) DO UPDATE SET jobs = c.jobs + EXCLUDED.jobs;
     END IF;
-    PERFORM pg_notify('modescope', 'jobs');
+    IF EXISTS (SELECT FROM now_rows) THEN
+        PERFORM pg_notify('modescope', 'jobs');
+    END IF;
     RETURN NULL;
 END $$;
 CREATE TRIGGER jobs_counted_on_insert AFTER INSERT ON jobs
@@ -146,6 +148,13 @@ BEGIN
         (SELECT 'cancel' FROM jobs WHERE id = p_job AND state = 'cancelled'));
 END $$;
 
+-- Does every replicate of the job have its valid run?
+CREATE FUNCTION is_covered(p_job jobs) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT count(*) = p_job.replicates FROM runs AS r
+    WHERE r.setting_id = p_job.setting_id AND r.validity = 'valid'
+      AND r.replicate >= p_job.first_replicate AND r.replicate < p_job.first_replicate + p_job.replicates;
+$$;
+
 -- Take a leased job back after a failure, and decide whether it, or its node, has failed too often (DESIGN 4).
 CREATE FUNCTION fail_job(p_job bigint, p_kind text, p_reason text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -177,7 +186,7 @@ BEGIN
         v_aside := v_job.fruitless + (v_job.brought = 0)::integer >= 3 AND v_failed_on >= least(2, greatest(v_able, 1));
     END IF;
     UPDATE jobs
-    SET state = CASE WHEN v_aside THEN 'set_aside' ELSE 'queued' END,
+    SET state = CASE WHEN is_covered(v_job) THEN 'done' WHEN v_aside THEN 'set_aside' ELSE 'queued' END,
         node_id = NULL, session_id = NULL, token = NULL, lease_until = NULL, offered_at = NULL, reason = p_reason,
         fruitless = fruitless + (p_kind IN ('engine', 'lost') AND brought = 0)::integer
     WHERE id = p_job;
@@ -185,12 +194,6 @@ BEGIN
         PERFORM tell('job_set_aside', format('job %s is set aside: %s', p_job, p_reason), v_job.campaign_id, v_job.node_id);
     END IF;
 END $$;
-
-CREATE FUNCTION is_covered(p_job jobs) RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT count(*) = p_job.replicates FROM runs AS r
-    WHERE r.setting_id = p_job.setting_id AND r.validity = 'valid'
-      AND r.replicate >= p_job.first_replicate AND r.replicate < p_job.first_replicate + p_job.replicates;
-$$;
 
 CREATE FUNCTION finish(p_job bigint, p_token uuid, p_ending text, p_kind text, p_reason text) RETURNS boolean
 LANGUAGE plpgsql AS $$
@@ -257,40 +260,47 @@ END $$;
 
 -- A batch of runs, as Run.as_dict() writes them, as rows; `nth` counts the valid ones of one replicate within the batch.
 CREATE FUNCTION arrivals(p_runs jsonb) RETURNS TABLE (
-    id uuid, job_id bigint, started_at timestamptz, elapsed_s double precision, setting_id integer, replicate integer,
-    sequence integer, previous_setting_id integer, settle_s real, attempt smallint, try_number smallint,
+    id uuid, campaign_id integer, job_id bigint, started_at timestamptz, elapsed_s double precision, setting_id integer,
+    replicate integer, session uuid, sequence integer, previous_setting_id integer, settle_s real, attempt smallint, try_number smallint,
     exit_status smallint, valid boolean, reason text, measured double precision[], details jsonb, observed jsonb,
     engine text, engine_version text, nth bigint
 ) LANGUAGE sql STABLE AS $$
-    SELECT r.id, r.job_id, to_timestamp(r.started_at), r.elapsed_s, r.setting_id, r.replicate, r.sequence,
-           r.previous_setting_id, r.settle_s, r.attempt, r.try_number, r.exit_status, r.valid, r.reason,
+    SELECT r.id, r.campaign_id, r.job_id, to_timestamp(r.started_at), r.elapsed_s, r.setting_id, r.replicate, r.session,
+           r.sequence, r.previous_setting_id, r.settle_s, r.attempt, r.try_number, r.exit_status, r.valid, r.reason,
            ARRAY(SELECT jsonb_array_elements_text(r."values")::double precision),
            nullif(r.details, '{}'), nullif(r.observed, '{}'), r.engine, r.engine_version,
            row_number() OVER (PARTITION BY r.valid, r.setting_id, r.replicate ORDER BY place)
     FROM ROWS FROM (jsonb_to_recordset(p_runs) AS (
-        id uuid, job_id bigint, started_at double precision, elapsed_s double precision, setting_id integer,
-        replicate integer, sequence integer, previous_setting_id integer, settle_s real, attempt smallint,
+        id uuid, campaign_id integer, job_id bigint, started_at double precision, elapsed_s double precision,
+        setting_id integer, replicate integer, session uuid, sequence integer, previous_setting_id integer, settle_s real, attempt smallint,
         try_number smallint, exit_status smallint, valid boolean, reason text, "values" jsonb, details jsonb,
         observed jsonb, engine text, engine_version text)) WITH ORDINALITY AS r (
-        id, job_id, started_at, elapsed_s, setting_id, replicate, sequence, previous_setting_id, settle_s, attempt,
-        try_number, exit_status, valid, reason, "values", details, observed, engine, engine_version, place);
+        id, campaign_id, job_id, started_at, elapsed_s, setting_id, replicate, session, sequence, previous_setting_id,
+        settle_s, attempt, try_number, exit_status, valid, reason, "values", details, observed, engine, engine_version, place);
 $$;
 
 -- Take a batch in. Returns each run's id and what became of it:
 -- valid, invalid, superseded, known (seen before, the same) or conflicting (seen before, with other values).
-CREATE FUNCTION record(p_runs jsonb, p_session uuid) RETURNS TABLE (run_id uuid, outcome text) LANGUAGE plpgsql AS $$
+CREATE FUNCTION record(p_runs jsonb) RETURNS TABLE (run_id uuid, outcome text) LANGUAGE plpgsql AS $$
 DECLARE
-    v_session sessions;
     v_wrong text;
     v_new uuid[];
 BEGIN
-    SELECT * INTO v_session FROM sessions WHERE key = p_session;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'no session % is known here', p_session USING ERRCODE = 'foreign_key_violation';
-    END IF;
-    SELECT format('run %s has %s values where its setting has %s modes', g.id, cardinality(g.measured), cardinality(t.modes))
-    INTO v_wrong FROM arrivals(p_runs) AS g JOIN settings AS t ON t.id = g.setting_id
-    WHERE g.valid AND cardinality(g.measured) <> cardinality(t.modes) LIMIT 1;
+    SELECT CASE
+        WHEN s.id IS NULL THEN format('run %s: session %s is not known here; was it made for another ledger?', g.id, g.session)
+        WHEN t.id IS NULL THEN format('run %s: campaign %s has no setting %s', g.id, g.campaign_id, g.setting_id)
+        WHEN j.id IS NULL THEN format('run %s: job %s does not hold replicate %s of its setting', g.id, g.job_id, g.replicate)
+        ELSE format('run %s: %s values, but its setting has %s modes', g.id, cardinality(g.measured), cardinality(t.modes))
+        END
+    INTO v_wrong
+    FROM arrivals(p_runs) AS g
+    LEFT JOIN sessions AS s ON s.key = g.session
+    LEFT JOIN settings AS t ON t.id = g.setting_id AND t.campaign_id = g.campaign_id
+    LEFT JOIN jobs AS j ON j.id = g.job_id AND j.setting_id = t.id
+        AND g.replicate >= j.first_replicate AND g.replicate < j.first_replicate + j.replicates
+    WHERE s.id IS NULL OR t.id IS NULL OR j.id IS NULL
+       OR cardinality(g.measured) <> cardinality(t.modes) AND (g.valid OR cardinality(g.measured) > 0)
+    LIMIT 1;
     IF v_wrong IS NOT NULL THEN
         RAISE EXCEPTION '%', v_wrong USING ERRCODE = 'check_violation';
     END IF;
@@ -314,7 +324,7 @@ BEGIN
         INSERT INTO runs (
             id, job_id, started_at, elapsed_s, setting_id, replicate, session_id, sequence, previous_setting_id,
             settle_s, attempt, try_number, engine_build_id, exit_status, validity, reason, "values", details, observed)
-        SELECT g.id, g.job_id, g.started_at, g.elapsed_s, g.setting_id, g.replicate, v_session.id, g.sequence,
+        SELECT g.id, g.job_id, g.started_at, g.elapsed_s, g.setting_id, g.replicate, s.id, g.sequence,
                g.previous_setting_id, g.settle_s, g.attempt, g.try_number, b.id, g.exit_status,
                CASE WHEN NOT g.valid THEN 'invalid'
                     WHEN turn = 2 OR g.nth > 1 OR EXISTS (
@@ -322,7 +332,9 @@ BEGIN
                         AND r.validity = 'valid') THEN 'superseded'
                     ELSE 'valid' END,
                g.reason, g.measured, g.details, g.observed
-        FROM arrivals(p_runs) AS g JOIN engine_builds AS b ON b.name = g.engine AND b.version = g.engine_version
+        FROM arrivals(p_runs) AS g
+        JOIN sessions AS s ON s.key = g.session
+        JOIN engine_builds AS b ON b.name = g.engine AND b.version = g.engine_version
         WHERE NOT EXISTS (SELECT FROM runs AS r WHERE r.id = g.id)
         ON CONFLICT DO NOTHING;
         EXIT WHEN (SELECT count(*) FROM runs AS r WHERE r.id = ANY (v_new)) = cardinality(v_new);
@@ -332,23 +344,26 @@ BEGIN
     FROM (SELECT r.setting_id, count(*) AS runs FROM runs AS r
           WHERE r.id = ANY (v_new) AND r.validity = 'valid' GROUP BY r.setting_id) AS k
     WHERE t.id = k.setting_id;
-    INSERT INTO shares AS s (campaign_id, node_id, valid, invalid, superseded)
-    SELECT t.campaign_id, v_session.node_id, count(*) FILTER (WHERE r.validity = 'valid'),
+    INSERT INTO shares AS h (campaign_id, node_id, valid, invalid, superseded)
+    SELECT t.campaign_id, s.node_id, count(*) FILTER (WHERE r.validity = 'valid'),
            count(*) FILTER (WHERE r.validity = 'invalid'), count(*) FILTER (WHERE r.validity = 'superseded')
-    FROM runs AS r JOIN settings AS t ON t.id = r.setting_id WHERE r.id = ANY (v_new) GROUP BY t.campaign_id
-    ON CONFLICT (campaign_id, node_id) DO UPDATE SET valid = s.valid + EXCLUDED.valid,
-        invalid = s.invalid + EXCLUDED.invalid, superseded = s.superseded + EXCLUDED.superseded;
+    FROM runs AS r JOIN settings AS t ON t.id = r.setting_id JOIN sessions AS s ON s.id = r.session_id
+    WHERE r.id = ANY (v_new) GROUP BY t.campaign_id, s.node_id
+    ON CONFLICT (campaign_id, node_id) DO UPDATE SET valid = h.valid + EXCLUDED.valid,
+        invalid = h.invalid + EXCLUDED.invalid, superseded = h.superseded + EXCLUDED.superseded;
     INSERT INTO paces AS p (campaign_id, node_id, slice, valid)
-    SELECT t.campaign_id, v_session.node_id, date_bin('10 s', clock_timestamp(), 'epoch'), count(*)
-    FROM runs AS r JOIN settings AS t ON t.id = r.setting_id
-    WHERE r.id = ANY (v_new) AND r.validity = 'valid' GROUP BY t.campaign_id
+    SELECT t.campaign_id, s.node_id, date_bin('10 s', clock_timestamp(), 'epoch'), count(*)
+    FROM runs AS r JOIN settings AS t ON t.id = r.setting_id JOIN sessions AS s ON s.id = r.session_id
+    WHERE r.id = ANY (v_new) AND r.validity = 'valid' GROUP BY t.campaign_id, s.node_id
     ON CONFLICT (campaign_id, slice, node_id) DO UPDATE SET valid = p.valid + EXCLUDED.valid;
     UPDATE jobs AS j SET brought = j.brought + k.runs
     FROM (SELECT r.job_id, count(*) AS runs FROM runs AS r
           WHERE r.id = ANY (v_new) AND r.validity = 'valid' GROUP BY r.job_id) AS k
     WHERE j.id = k.job_id AND j.state = 'leased';
-    UPDATE jobs AS j SET state = 'done', node_id = v_session.node_id, offered_at = NULL
-    WHERE j.id IN (SELECT r.job_id FROM runs AS r WHERE r.id = ANY (v_new))
+    UPDATE jobs AS j SET state = 'done', node_id = k.node_id, offered_at = NULL
+    FROM (SELECT r.job_id, min(s.node_id) AS node_id FROM runs AS r JOIN sessions AS s ON s.id = r.session_id
+          WHERE r.id = ANY (v_new) GROUP BY r.job_id) AS k
+    WHERE j.id = k.job_id
       AND j.state IN ('queued', 'offered', 'set_aside') AND is_covered(j);
     PERFORM open_analyses(ARRAY(
         SELECT DISTINCT r.setting_id FROM runs AS r WHERE r.id = ANY (v_new) AND r.validity = 'valid'));

@@ -79,9 +79,11 @@ class Progress:
 class EventKind(StrEnum):
     """What an event tells of."""
 
-    QUARANTINED = "quarantined"
-    SET_ASIDE = "set_aside"
-    ENDED = "ended"
+    NODE_QUARANTINED = "node_quarantined"
+    JOB_SET_ASIDE = "job_set_aside"
+    CAMPAIGN_COMPLETE = "campaign_complete"
+    CAMPAIGN_INCOMPLETE = "campaign_incomplete"
+    CAMPAIGN_CANCELLED = "campaign_cancelled"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -58,6 +58,10 @@ class HomeError(UserError):
     """This home folder cannot be used."""
 
 
+class InventoryError(UserError):
+    """The node's inventory file cannot be used."""
+
+
 class MissingPartError(UserError):
     """A part this needs is not on the machine."""
 

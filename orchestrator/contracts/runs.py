@@ -34,6 +34,8 @@ class Run:
     attempt: int
     replicate: int
     try_number: int
+    session: UUID
+    """Of the agent that made it; it may come home in a later one."""
     sequence: int
     """Running number of runs on this node, in this session; the order in which they were measured."""
     started_at: float
@@ -60,12 +62,13 @@ class Run:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able values, for the spool and the database."""
-        return asdict(self) | {"id": str(self.id), "values": list(self.values)}
+        return asdict(self) | {"id": str(self.id), "session": str(self.session), "values": list(self.values)}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Run:
         """The inverse of `as_dict`."""
-        return cls(**{**record, "id": UUID(record["id"]), "values": tuple(record["values"])})
+        ids = {"id": UUID(record["id"]), "session": UUID(record["session"])}
+        return cls(**{**record, **ids, "values": tuple(record["values"])})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -93,8 +93,12 @@ class Jobs(Protocol):
 class Runs(Protocol):
     """What was measured."""
 
-    def record(self, runs: Sequence[Run], session: UUID) -> Receipt:
-        """Take in a batch, idempotent per run id; completes jobs and opens analyses in the same transaction."""
+    def record(self, runs: Sequence[Run]) -> Receipt:
+        """Take in a batch, idempotent per run id; completes jobs and opens analyses in the same transaction.
+
+        Raises ConflictError, and stores nothing, when a run does not fit: a session, setting or job that is not
+        known here, a replicate outside its job, a wrong number of values.
+        """
 
 
 class Analyses(Protocol):

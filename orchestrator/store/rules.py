@@ -14,6 +14,8 @@ STRIKES_TO_QUARANTINE = 3
 """So many node-class failures in a row on different jobs quarantine a node (DESIGN 4)."""
 FRUITLESS_TO_SET_ASIDE = 3
 """So many attempts without a new valid run set a job aside (DESIGN 4)."""
+GAP_S = 10.0
+"""When no controller reconciled for longer, every lease gets that time on top (DESIGN 3)."""
 RATE_WINDOW_S = 60.0
 """Runs per second are counted over this much of the past."""
 

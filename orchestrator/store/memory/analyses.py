@@ -25,7 +25,7 @@ class Analyses:
             return None
         token = uuid4()
         for row in rows:
-            row.token, row.lease_until = token, self.tables.now() + lease_s
+            row.version, row.token, row.lease_until = version, token, self.tables.now() + lease_s
         return Batch(token=token, version=version, analyses=tuple(_leased(row) for row in rows))
 
     @transaction
@@ -40,19 +40,18 @@ class Analyses:
 
     @transaction
     def unjudged(self, version: str) -> list[int]:
-        return [campaign.id for campaign in self.tables.campaigns.values() if _wants_judgement(campaign)]
+        return [campaign.id for campaign in self.tables.campaigns.values() if wants_judgement(campaign, version)]
 
     @transaction
     def judge(self, campaign_id: int, version: str, judgements: Sequence[Judgement]) -> bool:
         campaign = self.tables.campaign(campaign_id)
         words = {judgement.analysis_id: judgement for judgement in judgements}
-        if not _wants_judgement(campaign) or not _fits(campaign) <= words.keys():
+        rows = _of(campaign)
+        if not wants_judgement(campaign, version) or not {row.id for row in rows} <= words.keys():
             return False
-        for row in _of(campaign):
-            row.final = True
-            word = words.get(row.id)
-            if word is not None:
-                row.dip_q, row.verdict, row.sentence = word.dip_q, word.verdict, word.sentence
+        for row in rows:
+            word = words[row.id]
+            row.dip_q, row.verdict, row.sentence, row.final = word.dip_q, word.verdict, word.sentence, True
         return True
 
     @transaction
@@ -72,19 +71,15 @@ def due(tables: Tables) -> Iterator[AnalysisRow]:
     return (row for row in tables.analyses.values() if row.result is None and row.lease_until <= tables.now())
 
 
+def wants_judgement(campaign: CampaignRow, version: str | None = None) -> bool:
+    """Has it ended, are its analyses all done, and some (of this version) not final yet?"""
+    rows = _of(campaign)
+    done = campaign.state is not State.RUNNING and all(row.result is not None for row in rows)
+    return done and any(not row.final and version in (None, row.version) for row in rows)
+
+
 def _of(campaign: CampaignRow) -> list[AnalysisRow]:
     return [row for setting in campaign.settings for row in setting.analyses]
-
-
-def _wants_judgement(campaign: CampaignRow) -> bool:
-    rows = _of(campaign)
-    analysed = bool(rows) and all(row.result is not None for row in rows)
-    return campaign.state is not State.RUNNING and analysed and not all(row.final for row in rows)
-
-
-def _fits(campaign: CampaignRow) -> set[int]:
-    """Every analysis that has a fit needs its word; one that failed has nothing to be judged by."""
-    return {row.id for row in _of(campaign) if row.selection}
 
 
 def _leased(row: AnalysisRow) -> Analysis:

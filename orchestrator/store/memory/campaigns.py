@@ -40,8 +40,7 @@ class Campaigns:
                 key = submission.idempotency_key
                 raise ConflictError(f"idempotency key {key!r} belongs to campaign {first.id}, which is another study")
             return views.campaign(first), False
-        if submission.parent_id is not None:
-            self.tables.campaign(submission.parent_id)
+        _check(self.tables, submission)
         row = self._build(submission)
         self.tables.campaigns[row.id] = row
         self.tables.settings |= {setting.id: setting for setting in row.settings}
@@ -88,12 +87,8 @@ class Campaigns:
     @transaction
     def cancel(self, campaign_id: int) -> Campaign:
         row = self.tables.campaign(campaign_id)
-        if row.state is State.RUNNING:
-            for job in row.jobs:
-                if job.state in OPEN:
-                    transitions.cancel(self.tables, job)
-            row.state, row.ended_at = State.CANCELLED, self.tables.now()
-            self.tables.tell(EventKind.ENDED, f"campaign {row.id} cancelled", campaign_id=row.id)
+        if row.state is not State.CANCELLED:
+            self._cancel(self._running(campaign_id))
         return views.campaign(row)
 
     @transaction
@@ -110,12 +105,20 @@ class Campaigns:
     @transaction
     def invalid_reasons(self, campaign_id: int) -> dict[str, int]:
         runs = self.tables.campaign(campaign_id).runs
-        return dict(Counter(row.run.reason or "" for row in runs if row.validity is Validity.INVALID))
+        reasons = Counter(row.run.reason or "unknown" for row in runs if row.validity is Validity.INVALID)
+        return dict(reasons.most_common())
 
     @transaction
     def events(self, campaign_id: int | None = None, *, limit: int = 100) -> list[Event]:
         told = [event for event in reversed(self.tables.events) if campaign_id in (None, event.campaign_id)]
         return told[:limit]
+
+    def _cancel(self, row: CampaignRow) -> None:
+        for job in row.jobs:
+            if job.state in OPEN:
+                transitions.cancel(self.tables, job)
+        row.state, row.ended_at = State.CANCELLED, self.tables.now()
+        self.tables.tell(EventKind.CAMPAIGN_CANCELLED, f"campaign {row.id} cancelled", campaign_id=row.id)
 
     def _with_key(self, key: str | None) -> CampaignRow | None:
         if key is None:
@@ -125,7 +128,7 @@ class Campaigns:
     def _running(self, campaign_id: int) -> CampaignRow:
         row = self.tables.campaign(campaign_id)
         if row.state is not State.RUNNING:
-            raise ConflictError(f"campaign {campaign_id} has ended ({row.state}): it can neither pause nor go on")
+            raise ConflictError(f"campaign {campaign_id} has ended ({row.state}): it can no longer be changed")
         return row
 
     def _build(self, submission: Submission) -> CampaignRow:
@@ -136,10 +139,21 @@ class Campaigns:
         ]
         by_ordinal = {setting.setting.ordinal: setting for setting in row.settings}
         for planned in sorted(submission.jobs, key=lambda planned: planned.position):
-            setting = by_ordinal.get(planned.setting)
-            if setting is None:
-                raise ConflictError(f"job at position {planned.position}: the design has no setting {planned.setting}")
+            setting = by_ordinal[planned.setting]
             job = JobRow(id=self.tables.new_id(), campaign=row, setting=setting, planned=planned)
             setting.jobs.append(job)
             row.jobs.append(job)
         return row
+
+
+def _check(tables: Tables, submission: Submission) -> None:
+    """Refuse what the ledger cannot hold, before anything of it is stored."""
+    if submission.parent_id is not None and submission.parent_id not in tables.campaigns:
+        raise ConflictError(f"campaign {submission.parent_id}, named as parent, is not there")
+    ordinals = {setting.ordinal for setting in submission.design.settings}
+    unknown = {job.setting for job in submission.jobs} - ordinals
+    if unknown:
+        raise ConflictError(f"a job names setting {min(unknown)}, which the design does not have")
+    position, times = Counter(job.position for job in submission.jobs).most_common(1)[0]
+    if times > 1:
+        raise ConflictError(f"{times} jobs stand at position {position}")

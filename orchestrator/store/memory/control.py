@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from orchestrator.store.memory import dispatch, reconcile
-from orchestrator.store.memory.analyses import due
+from orchestrator.store.memory.analyses import due, wants_judgement
 from orchestrator.store.memory.tables import Tables, transaction
 from orchestrator.store.ports import Offer
 
@@ -34,7 +34,7 @@ class Control:
 
     @transaction
     def analysis_due(self) -> bool:
-        return next(due(self.tables), None) is not None
+        return any(True for _ in due(self.tables)) or any(map(wants_judgement, self.tables.campaigns.values()))
 
     def wait(self, timeout_s: float) -> None:
         with self.tables.changed:

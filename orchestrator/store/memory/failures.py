@@ -37,7 +37,7 @@ def end_lease(tables: Tables, job: JobRow) -> bool:
 def give_up(tables: Tables, job: JobRow, reason: str) -> None:
     """Set a job aside and say so."""
     transitions.set_aside(tables, job, reason)
-    tables.tell(EventKind.SET_ASIDE, f"job {job.id} set aside: {reason}", campaign_id=job.campaign.id)
+    tables.tell(EventKind.JOB_SET_ASIDE, f"job {job.id} set aside: {reason}", campaign_id=job.campaign.id)
 
 
 def forgive(node: NodeRow) -> None:
@@ -73,4 +73,4 @@ def _strike(tables: Tables, node: NodeRow, job: JobRow, failure: Failure) -> Non
         node.reason = failure.reason
         withdraw_offers(tables, node)
         message = f"node {node.name} quarantined after {node.strikes} failures in a row: {failure.reason}"
-        tables.tell(EventKind.QUARANTINED, message, campaign_id=job.campaign.id, node=node.name)
+        tables.tell(EventKind.NODE_QUARANTINED, message, campaign_id=job.campaign.id, node=node.name)

@@ -23,7 +23,7 @@ def progress(tables: Tables, row: CampaignRow) -> Progress:
         jobs=dict(Counter(str(job.state) for job in row.jobs)),
         nodes=_shares(tables, row),
         analyses_done=sum(analysis.result is not None for analysis in analyses),
-        analyses_total=len(analyses),
+        analyses_total=_analyses_total(row, analyses),
         verdicts=dict(Counter(analysis.verdict for analysis in analyses if analysis.verdict is not None)),
         verdicts_final=_final(row, analyses),
         elapsed_s=_elapsed_s(tables, row),
@@ -43,6 +43,11 @@ def _shares(tables: Tables, row: CampaignRow) -> tuple[NodeShare, ...]:
         )
         for name in sorted({node for node, _ in row.shares})
     )
+
+
+def _analyses_total(row: CampaignRow, analyses: list[AnalysisRow]) -> int:
+    """Every configuration while measuring; afterwards those whose sample is complete."""
+    return row.submission.design.configuration_count if row.state is State.RUNNING else len(analyses)
 
 
 def _final(row: CampaignRow, analyses: list[AnalysisRow]) -> bool:

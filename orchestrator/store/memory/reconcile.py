@@ -11,15 +11,27 @@ from orchestrator.contracts.nodes import NodeState
 from orchestrator.store.memory import eligibility, failures
 from orchestrator.store.memory.nodes import online, withdraw_offers, working
 from orchestrator.store.memory.tables import CampaignRow, JobRow, Tables
+from orchestrator.store.rules import GAP_S
 
 
 def reconcile(tables: Tables) -> None:
     """One pass; doing it twice is the same as once."""
+    _grant_the_gap(tables)
     _take_back_leases(tables)
     _take_back_offers(tables)
     _give_up_what_nobody_can_do(tables)
     for campaign in tables.campaigns.values():
         _end_if_over(tables, campaign)
+
+
+def _grant_the_gap(tables: Tables) -> None:
+    """After a gap of our own nobody could renew: every lease gets the gap's length (DESIGN 3)."""
+    gap_s = tables.now() - tables.reconciled_at
+    tables.reconciled_at = tables.now()
+    if gap_s <= GAP_S:
+        return
+    for job in tables.jobs_in({JobState.LEASED}):
+        job.lease_until += gap_s
 
 
 def _take_back_leases(tables: Tables) -> None:
@@ -36,9 +48,8 @@ def _take_back_offers(tables: Tables) -> None:
 
 def _give_up_what_nobody_can_do(tables: Tables) -> None:
     """Jobs that every node at work has refused, and jobs whose every node is quarantined."""
-    busy = any(node.leased is not None for node in tables.nodes.values())
     for job in list(tables.jobs_in({JobState.QUEUED})):
-        reason = _refusal(tables, job) or (None if busy else _quarantines(tables, job))
+        reason = _refusal(tables, job) or _quarantines(tables, job)
         if reason is not None:
             failures.give_up(tables, job, reason)
 
@@ -52,7 +63,8 @@ def _refusal(tables: Tables, job: JobRow) -> str | None:
 
 def _quarantines(tables: Tables, job: JobRow) -> str | None:
     nodes = [node for node in tables.nodes.values() if job.planned.node in (None, node.name)]
-    if not nodes or any(node.state is not NodeState.QUARANTINED for node in nodes):
+    busy = any(other.state is JobState.LEASED for other in job.campaign.jobs)
+    if busy or not nodes or any(node.state is not NodeState.QUARANTINED for node in nodes):
         return None
     reasons = sorted({f"{node.name} is quarantined ({node.reason})" for node in nodes})
     return f"no node left: {'; '.join(reasons)}"
@@ -72,7 +84,9 @@ def _end(tables: Tables, campaign: CampaignRow, state: State) -> None:
     campaign.ended_at = tables.now()
     campaign.missing = _missing(campaign)
     lacking = "".join(f"; {count} runs missing: {reason}" for reason, count in campaign.missing.items())
-    tables.tell(EventKind.ENDED, f"campaign {campaign.id} ended {state}{lacking}", campaign_id=campaign.id)
+    tables.tell(
+        EventKind(f"campaign_{state}"), f"campaign {campaign.id} ended {state}{lacking}", campaign_id=campaign.id
+    )
     tables.notify()
 
 

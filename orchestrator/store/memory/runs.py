@@ -10,7 +10,6 @@ from orchestrator.contracts.errors import ConflictError
 from orchestrator.contracts.jobs import State
 from orchestrator.contracts.runs import Receipt, Run, Validity
 from orchestrator.store.memory import samples, transitions
-from orchestrator.store.memory.nodes import seen
 from orchestrator.store.memory.tables import RunRow, SettingRow, Tables, transaction
 
 COMPLETED_BY_RUNS = frozenset({State.QUEUED, State.OFFERED, State.SET_ASIDE})
@@ -33,16 +32,12 @@ class Runs:
         self.tables = tables
 
     @transaction
-    def record(self, runs: Sequence[Run], session: UUID) -> Receipt:
-        if session not in self.tables.sessions:
-            raise ConflictError(f"session {session}: not known to this ledger; was the spool made for another one?")
+    def record(self, runs: Sequence[Run]) -> Receipt:
         for run in runs:
             _check(self.tables, run)
-        seen(self.tables, session)
-        node = self.tables.sessions[session].node.name
         batch = _Sorted()
         for run in runs:
-            self._take(run, node, batch)
+            self._take(run, self.tables.sessions[run.session].node.name, batch)
         return Receipt(
             valid=tuple(batch.stored[Validity.VALID]),
             invalid=tuple(batch.stored[Validity.INVALID]),
@@ -84,6 +79,8 @@ class Runs:
 
 def _check(tables: Tables, run: Run) -> None:
     """Refuse what does not fit into the ledger, before anything of the batch is stored."""
+    if run.session not in tables.sessions:
+        raise ConflictError(f"run {run.id}: session {run.session} is not known here; was it made for another ledger?")
     setting = tables.settings.get(run.setting_id)
     job = tables.jobs.get(run.job_id)
     if setting is None or setting.campaign.id != run.campaign_id:

@@ -130,6 +130,8 @@ class AnalysisRow:
     setting: SettingRow
     mode: str
     digest: str
+    version: str | None = None
+    """Of the code that has it, or had it last."""
     token: UUID | None = None
     lease_until: float = 0.0
     result: Result | None = None
@@ -178,6 +180,7 @@ class Tables:
         self.ledger = uuid4()
         self.changed = threading.Condition(threading.RLock())
         self.changes = 0
+        self.reconciled_at = clock()
         self.campaigns: dict[int, CampaignRow] = {}
         self.settings: dict[int, SettingRow] = {}
         self.jobs: dict[int, JobRow] = {}

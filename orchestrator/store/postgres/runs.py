@@ -19,12 +19,12 @@ class PostgresRuns:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def record(self, runs: Sequence[Run], session: UUID) -> Receipt:
+    def record(self, runs: Sequence[Run]) -> Receipt:
         """Take in a batch, idempotent per run id."""
         if not runs:
             return Receipt()
         batch = type_coerce([run.as_dict() for run in runs], JSONB)
-        outcomes = func.record(batch, session).table_valued(column("run_id"), column("outcome"))
+        outcomes = func.record(batch).table_valued(column("run_id"), column("outcome"))
         with self._database.writing() as connection:
             rows = connection.execute(select(outcomes.c.run_id, outcomes.c.outcome)).all()
         return _receipt(rows)

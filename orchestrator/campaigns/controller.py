@@ -1,0 +1,86 @@
+"""The controller: decide in SQL, commit, then send hints (DESIGN 1 and 12)."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from typing import Protocol
+
+from orchestrator.contracts.errors import UnavailableError
+from orchestrator.store.ports import Offer, Store
+
+logger = logging.getLogger(__name__)
+
+IDLE_S = 1.0
+"""The longest sleep between two passes; the database wakes us earlier when something changed."""
+RECONCILE_EVERY_S = 0.5
+REMIND_ANALYSIS_EVERY_S = 5.0
+
+
+class Hints(Protocol):
+    """What the controller needs of the queue."""
+
+    def offer(self, offers: Sequence[Offer]) -> None:
+        """Tell nodes about jobs."""
+
+    def analyse(self) -> None:
+        """Tell the analysis workers that there is work."""
+
+
+class _Every:
+    """Something to be done now and then."""
+
+    def __init__(self, interval_s: float) -> None:
+        self._interval_s = interval_s
+        self._last = float("-inf")
+
+    def is_due(self) -> bool:
+        """True at most once per interval."""
+        now = time.monotonic()
+        if now - self._last < self._interval_s:
+            return False
+        self._last = now
+        return True
+
+
+class Controller:
+    """One of any number of controllers; whoever has the lock leads for one pass."""
+
+    def __init__(self, store: Store, hints: Hints) -> None:
+        self._store = store
+        self._hints = hints
+        self._stopping = threading.Event()
+        self._reconciling = _Every(RECONCILE_EVERY_S)
+        self._reminding = _Every(REMIND_ANALYSIS_EVERY_S)
+
+    def stop(self) -> None:
+        """End after the pass in flight."""
+        self._stopping.set()
+
+    def run(self) -> None:
+        """Pass after pass until `stop`; a database that is away is waited for."""
+        while not self._stopping.is_set():
+            try:
+                self.once()
+                self._store.control.wait(IDLE_S)
+            except UnavailableError as away:
+                logger.warning("%s", away)
+                self._stopping.wait(IDLE_S)
+        self._store.close()
+
+    def once(self) -> None:
+        """One pass: what it decides is committed before anybody hears of it."""
+        offers: list[Offer] = []
+        due = False
+        with self._store.control.leader() as leading:
+            if leading:
+                if self._reconciling.is_due():
+                    self._store.control.reconcile()
+                    offers += self._store.control.unheard()
+                offers += self._store.control.dispatch()
+                due = self._store.control.analysis_due()
+        self._hints.offer(offers)
+        if due and self._reminding.is_due():
+            self._hints.analyse()

@@ -1,0 +1,28 @@
+"""`modescope controller`."""
+
+from __future__ import annotations
+
+import signal
+
+import click
+
+
+@click.command()
+def controller() -> None:
+    """Hand out jobs and take back what ended badly, until stopped.
+
+    Any number may run; they take turns. Addresses come from MODESCOPE_DATABASE_URL and MODESCOPE_REDIS_URL.
+
+    \b
+    Example:
+      modescope controller
+    """
+    from orchestrator import wiring
+    from orchestrator.logs import log_to_stderr
+    from orchestrator.settings import Settings
+
+    log_to_stderr()
+    part = wiring.open_controller(Settings.from_environment())
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: part.stop())
+    part.run()

@@ -1,0 +1,153 @@
+"""Celery on Redis: how hints travel (DESIGN 2). Nothing is lost when they do not arrive."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from celery import Celery
+from celery.worker.consumer import Consumer
+from celery.worker.state import maybe_shutdown
+from kombu import Producer
+from kombu.exceptions import OperationalError
+from redis import Redis, RedisError
+
+from orchestrator.contracts import tasks
+from orchestrator.store.ports import Offer
+
+logger = logging.getLogger(__name__)
+
+SOCKET_TIMEOUT_S = 2.0
+LONGEST_BACK_OFF_S = 1.0
+"""Celery's own goes to 30 s, whatever the transport options say."""
+ANALYSE_EXPIRES_S = 30
+"""A hint that there is analysis work is stale soon; the next one is on its way."""
+
+
+class PatientConsumer(Consumer):  # type: ignore[misc]  # celery is not typed
+    """Celery's consumer, but back within a second of Redis's return, and with a word of its own while idle."""
+
+    IDLE_S = 10.0
+    on_idle: Callable[[], None] | None = None
+    """Called on every connection and every `IDLE_S` afterwards, never while a task runs (solo pool)."""
+
+    def ensure_connected(self, conn: Any) -> Any:
+        """Connect, however long it takes; look for a shutdown in between."""
+        conn.ensure_connection(
+            lambda error, _interval: logger.warning("redis does not answer: %s", error),
+            interval_start=LONGEST_BACK_OFF_S / 4,
+            interval_step=LONGEST_BACK_OFF_S / 4,
+            interval_max=LONGEST_BACK_OFF_S,
+            callback=maybe_shutdown,
+        )
+        self.first_connection_attempt = False
+        return conn
+
+    def register_with_event_loop(self, hub: Any) -> None:
+        """Let the agent be heard while it has nothing to do."""
+        super().register_with_event_loop(hub)
+        if self.on_idle is not None:
+            self.on_idle()
+            hub.timer.call_repeatedly(self.IDLE_S, self.on_idle)
+
+
+def celery_app(redis_url: str) -> Celery:
+    """The one Celery configuration of the product: JSON, early acknowledgement, no results, no chatter."""
+    app = Celery("modescope", broker=redis_url, set_as_current=False)
+    app.conf.update(
+        accept_content=["json"],
+        task_serializer="json",
+        task_ignore_result=True,
+        task_publish_retry=False,
+        task_store_errors_even_if_ignored=False,
+        worker_prefetch_multiplier=1,
+        worker_send_task_events=False,
+        worker_enable_remote_control=False,
+        worker_hijack_root_logger=False,
+        worker_consumer="orchestrator.queue:PatientConsumer",
+        worker_cancel_long_running_tasks_on_connection_loss=True,
+        broker_connection_retry_on_startup=True,
+        broker_transport_options={
+            "socket_timeout": SOCKET_TIMEOUT_S,
+            "socket_connect_timeout": SOCKET_TIMEOUT_S,
+            "health_check_interval": 10,
+        },
+    )
+    return app
+
+
+def work(app: Celery, queue_name: str, *, name: str, on_idle: Callable[[], None] | None = None) -> None:
+    """Be a worker on one queue until told to stop: solo pool, no gossip, no mingle, no heartbeat (DESIGN 5)."""
+    PatientConsumer.on_idle = staticmethod(on_idle) if on_idle is not None else None
+    worker = app.Worker(
+        queues=[queue_name], pool="solo", concurrency=1, hostname=name, quiet=True, loglevel="WARNING",
+        without_gossip=True, without_mingle=True, without_heartbeat=True,
+    )  # fmt: skip
+    worker.start()
+
+
+class Publisher:
+    """Sends hints from a thread of its own: the controller's SQL never waits for Redis."""
+
+    def __init__(self, redis_url: str) -> None:
+        self._app = celery_app(redis_url)
+        self._waiting: queue.SimpleQueue[Offer | None] = queue.SimpleQueue()
+        self._producer: Producer | None = None
+        threading.Thread(target=self._send_all, name="publisher", daemon=True).start()
+
+    def offer(self, offers: Sequence[Offer]) -> None:
+        """Tell nodes about jobs. What cannot be sent is dropped: the reconciler offers it again."""
+        for one in offers:
+            self._waiting.put(one)
+
+    def analyse(self) -> None:
+        """Tell the analysis workers that there is work."""
+        self._waiting.put(None)
+
+    def _send_all(self) -> None:
+        while True:
+            hint = self._waiting.get()
+            try:
+                self._send(hint)
+            except (OperationalError, RedisError, OSError) as error:
+                logger.warning("redis does not answer, a hint is dropped: %s", error)
+                self._disconnect()
+
+    def _send(self, hint: Offer | None) -> None:
+        if self._producer is None:
+            self._producer = Producer(self._app.connection_for_write())
+        if hint is None:
+            self._app.send_task(
+                tasks.ANALYSE, queue=tasks.ANALYSIS_QUEUE, producer=self._producer, expires=ANALYSE_EXPIRES_S
+            )
+        else:
+            # Only `queue=`: by exchange and routing key a message vanishes silently after FLUSHALL.
+            self._app.send_task(
+                tasks.RUN_JOB, args=[hint.job_id], queue=tasks.node_queue(hint.node), producer=self._producer
+            )
+
+    def _disconnect(self) -> None:
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            with suppress(Exception):  # it is broken already: that is why it is thrown away
+                producer.connection.close()
+
+
+def redis_client(redis_url: str, *, timeout_s: float = SOCKET_TIMEOUT_S) -> Redis:
+    """A plain client for the same server; `redis+socket:///path` is kombu's way to write a Unix socket."""
+    address = redis_url.replace("redis+socket://", "unix://", 1)
+    return Redis.from_url(address, socket_timeout=timeout_s, socket_connect_timeout=SOCKET_TIMEOUT_S)
+
+
+def stop_now(redis_url: str, nodes: Sequence[str]) -> None:
+    """Ask these nodes to look at once whether the job in flight may go on. A hint: nobody may hear it."""
+    try:
+        with redis_client(redis_url) as client:
+            for node in nodes:
+                client.publish(tasks.stop_channel(node), b"")
+    except RedisError as error:
+        logger.warning("redis does not answer, the runs in flight go on to their end: %s", error)
