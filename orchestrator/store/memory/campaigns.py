@@ -154,6 +154,6 @@ def _check(tables: Tables, submission: Submission) -> None:
     unknown = {job.setting for job in submission.jobs} - ordinals
     if unknown:
         raise ConflictError(f"a job names setting {min(unknown)}, which the design does not have")
-    position, times = Counter(job.position for job in submission.jobs).most_common(1)[0]
-    if times > 1:
-        raise ConflictError(f"{times} jobs stand at position {position}")
+    doubled = [position for position, times in Counter(job.position for job in submission.jobs).items() if times > 1]
+    if doubled:
+        raise ConflictError(f"several jobs stand at position {min(doubled)}")
