@@ -6,6 +6,7 @@ never reported as made, and is measured again.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
@@ -38,7 +39,7 @@ class Spool:
         """Keep a run. Raises JobFailure (node) when the disk does not take it; the run is then not in the spool."""
         end = self._file.tell()
         try:
-            self._file.write(_line(run.as_dict()))
+            self._write_all(_line(run.as_dict()))
             if time.monotonic() - self._synced_at >= SYNC_WINDOW_S:
                 self.sync()
         except OSError as problem:
@@ -71,9 +72,13 @@ class Spool:
         self.sync()
         self._file.close()
 
+    def _write_all(self, line: bytes) -> None:
+        if self._file.write(line) != len(line):  # a nearly full disk takes a part, and says so only by the count
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
     def _keep_foreign_aside(self) -> Path | None:
         found = _ledger(self._path)
-        if found in (None, str(self._ledger)) or not _has_runs(self._path):
+        if found == str(self._ledger) or not any(True for _ in _runs(self._path)):
             return None
         aside = self._path.with_name(f"spool-{found}-{time.time_ns()}.jsonl")
         self._path.rename(aside)
@@ -115,7 +120,3 @@ def _ledger(path: Path) -> str | None:
 
 def _runs(path: Path) -> Iterator[Run]:
     return (Run.from_dict(record) for record in _lines(path) if "ledger" not in record)
-
-
-def _has_runs(path: Path) -> bool:
-    return any(True for _ in _runs(path))

@@ -1,0 +1,64 @@
+"""Which engines there are, and which of them can work on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.contracts import engines as contracts
+from orchestrator.contracts.errors import JobFailure, MissingPartError, StudyError
+from orchestrator.contracts.jobs import FailureKind
+from workers.benchmarks.builtin import Builtin
+from workers.benchmarks.iozone import Iozone
+from workers.benchmarks.port import Engine
+from workers.benchmarks.process import Runner
+from workers.benchmarks.replay import Replay
+from workers.node.inventory import DEFAULT_TARGET, Inventory
+from workers.node.target import Target
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bench:
+    """What a node gives its engines."""
+
+    node: str
+    runner: Runner
+    inventory: Inventory
+    cache: Path
+    """Where built parts are kept."""
+
+    @property
+    def target(self) -> Target:
+        """The folder in which benchmarks make their files."""
+        return Target(self.inventory.targets[DEFAULT_TARGET], node=self.node, reserve_kb=self.inventory.reserve_kb)
+
+
+def engine(name: str, given: Mapping[str, object], bench: Bench) -> Engine:
+    """The engine `name` with the options that a study gives it.
+
+    Raises JobFailure (study) for an engine or option that this version does not know.
+    """
+    try:
+        options = contracts.options(name, given)
+    except StudyError as problem:
+        raise JobFailure(FailureKind.STUDY, str(problem)) from problem
+    match options:
+        case contracts.IozoneOptions():
+            return Iozone(options, bench.runner, bench.target, bench.cache)
+        case contracts.BuiltinOptions():
+            return Builtin(options, bench.runner, bench.target)
+        case contracts.ReplayOptions():
+            return Replay(options, bench.runner.stop, bench.inventory.recordings)
+
+
+def available(bench: Bench) -> dict[str, str]:
+    """Engine -> version, of those that can work on this machine."""
+    minimal = {"iozone": {}, "builtin": {}, "replay": {"mixture": "normal:1,1,1"}}
+    found = {}
+    for name, options in minimal.items():
+        try:
+            found[name] = engine(name, options, bench).version()
+        except MissingPartError:
+            continue
+    return found

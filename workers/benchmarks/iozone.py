@@ -1,0 +1,163 @@
+"""IOzone 3.x in throughput mode: one invocation measures all modes of a setting."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from orchestrator.contracts.engines import IozoneOptions
+from orchestrator.contracts.errors import JobFailure, MissingPartError, OutputError
+from orchestrator.contracts.jobs import FailureKind
+from workers.benchmarks import iozone_text, settle
+from workers.benchmarks.port import Failed, Invocation, Outcome, Stopped, Succeeded, Task, TimedOut, bounded
+from workers.benchmarks.process import Cause, Ended, Runner
+from workers.benchmarks.sizes import Sizes
+from workers.node.target import Target
+
+TEST_OF_MODE = {
+    "initial_writers": 0,
+    "rewriters": 0,
+    "readers": 1,
+    "re-readers": 1,
+    "random_readers": 2,
+    "random_writers": 2,
+}
+"""Mode -> the number of IOzone's `-i`; each test measures two modes."""
+_WRITE_TEST = 0
+"""Always run: the others need the files it writes."""
+_VERSION = re.compile(r"Version \$Revision: (\S+) \$")
+_SHIM = "settle.so"
+
+
+class Iozone:
+    """The engine `iozone`."""
+
+    name = "iozone"
+
+    def __init__(self, options: IozoneOptions, runner: Runner, target: Target, cache: Path) -> None:
+        self._options = options
+        self._runner = runner
+        self._target = target
+        self._cache = cache
+
+    @property
+    def settle_s(self) -> float:
+        """The study's, or IOzone's own."""
+        return settle.IOZONE_OWN_S if self._options.settle_s is None else self._options.settle_s
+
+    def version(self) -> str:
+        """As `iozone -v` says. Raises MissingPartError."""
+        done = subprocess.run([_program(), "-v"], capture_output=True, text=True, check=False, timeout=30)
+        found = _VERSION.search(done.stdout)
+        if found is None:
+            raise MissingPartError("iozone on PATH is not IOzone 3.x: `iozone -v` names no version")
+        return found[1]
+
+    def prepare(self, task: Task) -> None:
+        """Check sizes, space and modes; build the shim if the study sets the settle time. Raises JobFailure."""
+        _tests(task.modes)
+        self._target.check(Sizes.of(task).needed_kb)
+        if self._options.settle_s is not None:
+            settle.library(self._cache)
+
+    def run(self, task: Task, replicate: int) -> Outcome:
+        """One invocation in a folder of its own, removed afterwards."""
+        with self._target.run_folder() as folder:
+            return outcome(self._runner.run(self._invocation(task, folder)), task, self._options.timeout_s)
+
+    def _invocation(self, task: Task, folder: Path) -> Invocation:
+        return Invocation(
+            argv=(_program(), *arguments(task, stonewall=self._options.stonewall)),
+            cwd=folder,
+            environment={"PATH": os.defpath, "LC_ALL": "C"} | self._preload(folder),
+            timeout_s=self._options.timeout_s,
+        )
+
+    def _preload(self, folder: Path) -> dict[str, str]:
+        if self._options.settle_s is None:
+            return {}
+        # By a relative name: LD_PRELOAD splits at blanks and colons, and a home folder may have some.
+        (folder / _SHIM).symlink_to(settle.library(self._cache).resolve())
+        return {"LD_PRELOAD": f"./{_SHIM}", settle.NANOSECONDS: str(round(self._options.settle_s * 1e9))}
+
+
+def arguments(task: Task, *, stonewall: bool) -> tuple[str, ...]:
+    """IOzone's arguments for a task; files are named relative to the run's folder. Raises JobFailure (study)."""
+    sizes = Sizes.of(task)
+    tests = [word for test in _tests(task.modes) for word in ("-i", str(test))]
+    return (
+        *("-t", str(sizes.threads), "-s", f"{sizes.file_size_kb}k", "-r", f"{sizes.record_size_kb}k"),
+        *tests,
+        *(() if stonewall else ("-x",)),
+        *("-F", *(f"process.{number}" for number in range(sizes.threads))),
+    )
+
+
+def outcome(ended: Ended, task: Task, timeout_s: float) -> Outcome:
+    """What an invocation that is over amounts to. Raises JobFailure when no other try can do better."""
+    if ended.cause is Cause.STOPPED:
+        return Stopped(elapsed_s=ended.elapsed_s)
+    if ended.cause is Cause.TIMED_OUT:
+        return TimedOut(timeout_s=timeout_s, output=bounded(ended.output), elapsed_s=ended.elapsed_s)
+    if f"{_SHIM}' from LD_PRELOAD cannot be preloaded" in ended.output:
+        raise JobFailure(FailureKind.STUDY, "engine.settle_s: this node's iozone cannot load the settle shim")
+    if "No space left on device" in ended.output:
+        return _failed(ended, "disk full: No space left on device", FailureKind.NODE)
+    if ended.exit_status != 0:
+        return _failed(ended, f"iozone ended {_how(ended)}: {_last_line(ended.output)}")
+    try:
+        return _succeeded(ended, task)
+    except OutputError as problem:
+        return _failed(ended, f"iozone's output: {problem}")
+
+
+def _succeeded(ended: Ended, task: Task) -> Succeeded:
+    measured = {entry.mode: entry for entry in iozone_text.parse(ended.output)}
+    missing = [mode for mode in task.modes if mode not in measured]
+    if missing:
+        raise OutputError(f"no value for {', '.join(missing)}")
+    return Succeeded(
+        values=tuple(measured[mode].throughput_kbps for mode in task.modes),
+        elapsed_s=ended.elapsed_s,
+        exit_status=0,
+        details={mode: measured[mode].details for mode in task.modes},
+    )
+
+
+def _failed(ended: Ended, reason: str, kind: FailureKind = FailureKind.ENGINE) -> Failed:
+    return Failed(
+        reason=reason,
+        output=bounded(ended.output),
+        elapsed_s=ended.elapsed_s,
+        exit_status=ended.exit_status,
+        kind=kind,
+    )
+
+
+def _tests(modes: Iterable[str]) -> list[int]:
+    unknown = [mode for mode in modes if mode not in TEST_OF_MODE]
+    if unknown:
+        raise JobFailure(FailureKind.STUDY, f"mode {unknown[0]!r} is not one of {', '.join(TEST_OF_MODE)}")
+    return sorted({_WRITE_TEST} | {TEST_OF_MODE[mode] for mode in modes})
+
+
+def _program() -> str:
+    found = shutil.which("iozone")
+    if found is None:
+        raise MissingPartError(
+            "iozone is not on PATH; on Debian and Ubuntu `deploy/install-iozone` (as root) installs it"
+        )
+    return found
+
+
+def _how(ended: Ended) -> str:
+    return "by a signal" if ended.exit_status is None else f"with exit status {ended.exit_status}"
+
+
+def _last_line(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return lines[-1] if lines else "it printed nothing"
