@@ -86,10 +86,11 @@ class PostgresAnalyses:
         """Make verdicts final; False (and nothing stored) when an analysis has been opened meanwhile."""
         with self._database.writing() as connection:
             mine = (Row.campaign_id == campaign_id, Row.current)
-            analyses = connection.execute(select(Row.id, Row.state).where(*mine).with_for_update()).all()
+            analyses = connection.execute(select(Row.id, Row.state, Row.error).where(*mine).with_for_update()).all()
             judged = {judgement.analysis_id for judgement in judgements}
-            if any(state != "done" or identity not in judged for identity, state in analyses):
+            if any(row.state != "done" or (row.id not in judged and row.error is None) for row in analyses):
                 return False
+            connection.execute(update(Row).where(*mine, Row.error.is_not(None)).values(final=True))
             for judgement in judgements:
                 connection.execute(
                     update(Row)

@@ -1,0 +1,143 @@
+"""The agent of one node: one life from its lock to its goodbye (DESIGN 3, 5, 6, 10)."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import threading
+import time
+import uuid
+from importlib import metadata
+from pathlib import Path
+from typing import IO
+
+from orchestrator.contracts.errors import ConflictError, UnavailableError
+from orchestrator.contracts.nodes import Hello
+from orchestrator.store.ports import Store
+from workers.benchmarks import engines
+from workers.benchmarks.engines import Bench
+from workers.benchmarks.process import Runner
+from workers.benchmarks.stop import Stop
+from workers.execute import Workplace, execute
+from workers.homecoming import Homecoming
+from workers.node import facts, groups, inventory
+from workers.node.journal import Journal
+from workers.node.prepare import restore
+from workers.spool import Spool
+
+logger = logging.getLogger(__name__)
+
+STOP_GRACE_S = 60.0
+"""How long a run in flight may go on after SIGTERM."""
+DATABASE_PAUSE_S = 1.0
+
+
+class Agent:
+    """Everything a node does, behind four words: start, idle, run_job, leave."""
+
+    def __init__(self, store: Store, *, node: str, home: Path) -> None:
+        self.node = node
+        self.session = uuid.uuid4()
+        self._store = store
+        state = home / "nodes" / node
+        self._lock = _lock(state)
+        self._stop = Stop()
+        self._journal = Journal(state)
+        self._bench = Bench(
+            node=node, runner=Runner(self._journal, self._stop), inventory=inventory.load(home), cache=state
+        )
+        self._state = state
+        self._workplace: Workplace | None = None
+        self._hello: Hello | None = None
+
+    def start(self) -> None:
+        """End and restore what an earlier life left, bring its runs home, then report for work."""
+        self._journal.kill_survivors()
+        restore(self._bench)
+        self._bench.target.sweep()
+        spool = Spool(self._state, self._ledger())
+        if spool.kept_aside is not None:
+            logger.error("a spool of another ledger is kept in %s", spool.kept_aside)
+        homecoming = Homecoming(self._store, spool, self._state / "refused.jsonl")
+        self._workplace = Workplace(store=self._store, session=self.session, bench=self._bench, homecoming=homecoming)
+        self._hello = self._introduction()
+        while not (homecoming.catch_up() and self._report()):
+            self._stop.wait(DATABASE_PAUSE_S)
+        self._store.jobs.release_node(self.node, self.session)
+
+    def idle(self) -> None:
+        """Be heard of, and bring home what could not be brought before. Never called while a job runs."""
+        if self._workplace is not None and self._workplace.homecoming.catch_up():
+            self._report()
+
+    def run_job(self, job_id: int) -> None:
+        """Carry out one job, if it may be had."""
+        if self._workplace is None or self._workplace.leaving:
+            return
+        self._stop.clear()
+        execute(job_id, self._workplace)
+
+    def look_up(self) -> None:
+        """Somebody says that the run in flight is not wanted any more: ask the ledger, and end it if that is true."""
+        lease = self._workplace.lease if self._workplace is not None else None
+        if lease is not None and not lease.renew().granted:
+            self._stop.set()
+
+    def leave(self) -> None:
+        """Start no run any more; end the one in flight when its grace is over."""
+        if self._workplace is not None:
+            self._workplace.leaving = True
+        timer = threading.Timer(STOP_GRACE_S, self._stop.set)
+        timer.daemon = True
+        timer.start()
+
+    def close(self) -> None:
+        """Say goodbye; the node is offline at once."""
+        try:
+            self._store.nodes.goodbye(self.session)
+        except UnavailableError as away:
+            logger.warning("no goodbye: %s", away)
+        self._store.close()
+        self._lock.close()
+
+    def _report(self) -> bool:
+        assert self._hello is not None  # noqa: S101 - set by start(), which everything else follows
+        try:
+            self._store.nodes.hello(self._hello)
+        except UnavailableError as away:
+            logger.warning("nobody hears us: %s", away)
+            return False
+        return True
+
+    def _introduction(self) -> Hello:
+        return Hello(
+            node=self.node,
+            session=self.session,
+            boot_id=groups.boot_id(),
+            version=metadata.version("modescope"),
+            engines=engines.available(self._bench),
+            facts=facts.collect(self._bench),
+        )
+
+    def _ledger(self) -> uuid.UUID:
+        """Which ledger this is; waits for a database that is away."""
+        while True:
+            try:
+                return self._store.ledger
+            except UnavailableError as away:
+                logger.warning("%s", away)
+                time.sleep(DATABASE_PAUSE_S)
+
+
+def _lock(state: Path) -> IO[str]:
+    """One agent a node: the lock is held until the process ends. Raises ConflictError."""
+    state.mkdir(parents=True, exist_ok=True)
+    file = (state / "agent.lock").open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as taken:
+        file.close()
+        raise ConflictError(
+            f"another agent works for this node: {state / 'agent.lock'} is locked; stop it first"
+        ) from taken
+    return file

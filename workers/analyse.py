@@ -1,0 +1,86 @@
+"""The analysis worker: load samples, fit, store; at the end of a campaign, judge all of it at once (DESIGN 9)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+import numpy as np
+
+from analysis import mixture, modality
+from orchestrator.contracts.analyses import Analysis, Batch, Fitted, Judgement, Result
+from orchestrator.contracts.errors import UnavailableError
+from orchestrator.store.ports import Store
+
+logger = logging.getLogger(__name__)
+
+BATCH = 50
+
+
+class Analyst:
+    """Works through the ledger's open analyses; any number may do so side by side."""
+
+    def __init__(self, store: Store, *, processes: int = 1) -> None:
+        self._store = store
+        self._processes = processes
+        self._leaving = False
+
+    def leave(self) -> None:
+        """End after the batch in hand."""
+        self._leaving = True
+
+    def work(self) -> None:
+        """Everything there is to do now. A database that is away is asked again at the next hint."""
+        try:
+            while not self._leaving and (batch := self._store.analyses.lease(mixture.VERSION, limit=BATCH)):
+                self._store.analyses.store(batch, self._fit(batch))
+            for campaign_id in self._store.analyses.unjudged(mixture.VERSION):
+                self._judge(campaign_id)
+        except UnavailableError as away:
+            logger.warning("analysis waits: %s", away)
+
+    def _fit(self, batch: Batch) -> list[Result]:
+        """Fit samples that share their options in one call."""
+        results: list[Result] = []
+        for options, analyses in _by_options(batch.analyses):
+            samples = [np.asarray(analysis.sample) for analysis in analyses]
+            found = mixture.select_many(samples, options=options, processes=self._processes)
+            results += [_result(analysis, one, options) for analysis, one in zip(analyses, found, strict=True)]
+        return results
+
+    def _judge(self, campaign_id: int) -> None:
+        """Final verdicts: the dip test's false discoveries are controlled over the whole campaign."""
+        options = mixture.Options.from_dict(dict(self._store.campaigns.study(campaign_id).analysis_options))
+        fitted = [one for one in self._store.analyses.fitted(campaign_id) if one.selection is not None]
+        selections = [mixture.Selection.from_dict(one.selection) for one in fitted if one.selection is not None]
+        dip_q = modality.dip_q_values([selection.dip_p for selection in selections])
+        judgements = [
+            _judgement(one, selection, q, options) for one, selection, q in zip(fitted, selections, dip_q, strict=True)
+        ]
+        self._store.analyses.judge(campaign_id, mixture.VERSION, judgements)
+
+
+def _by_options(analyses: Sequence[Analysis]) -> list[tuple[mixture.Options, list[Analysis]]]:
+    grouped: dict[mixture.Options, list[Analysis]] = {}
+    for analysis in analyses:
+        grouped.setdefault(mixture.Options.from_dict(dict(analysis.options)), []).append(analysis)
+    return list(grouped.items())
+
+
+def _result(analysis: Analysis, found: mixture.Selection | mixture.Failure, options: mixture.Options) -> Result:
+    """A provisional verdict: its dip p stands for the q that only the whole campaign can give."""
+    if isinstance(found, mixture.Failure):
+        return Result(
+            analysis_id=analysis.id, digest=analysis.digest, selection=None, verdict=None, sentence=None,
+            error=found.message,
+        )  # fmt: skip
+    verdict = modality.verdict(found, dip_q=found.dip_p, options=options)
+    return Result(
+        analysis_id=analysis.id, digest=analysis.digest, selection=found.as_dict(), verdict=str(verdict.kind),
+        sentence=verdict.sentence,
+    )  # fmt: skip
+
+
+def _judgement(one: Fitted, selection: mixture.Selection, dip_q: float | None, options: mixture.Options) -> Judgement:
+    verdict = modality.verdict(selection, dip_q=dip_q, options=options)
+    return Judgement(analysis_id=one.id, dip_q=dip_q, verdict=str(verdict.kind), sentence=verdict.sentence)

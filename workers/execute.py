@@ -1,0 +1,186 @@
+"""One job as a story: claim, prepare, run again and again, keep, bring home, give back."""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from orchestrator.contracts.errors import JobFailure, MissingPartError, UnavailableError
+from orchestrator.contracts.jobs import Assignment, Ending, Failure, FailureKind, Pending
+from orchestrator.contracts.preparation import Preparation
+from orchestrator.contracts.runs import Run
+from orchestrator.store.ports import Store
+from workers.benchmarks import engines
+from workers.benchmarks.engines import Bench
+from workers.benchmarks.port import Engine, Failed, Stopped, Succeeded, Task, TimedOut
+from workers.homecoming import Homecoming
+from workers.lease import Lease
+from workers.node.prepare import Node, prepared
+
+logger = logging.getLogger(__name__)
+
+Finished = Succeeded | Failed | TimedOut
+"""What is recorded as a run; `Stopped` is none."""
+
+
+@dataclass(kw_only=True)
+class Workplace:
+    """What stays between the jobs of one session."""
+
+    store: Store
+    session: uuid.UUID
+    bench: Bench
+    homecoming: Homecoming
+    leaving: bool = False
+    """Told to stop: no run starts any more."""
+    lease: Lease | None = None
+    """Of the job in hand."""
+    sequence: int = 0
+    previous_setting_id: int | None = None
+
+
+class GivenBack(Exception):  # noqa: N818 - not an error: the story ends early
+    """The rest of the job is for later, or for another agent."""
+
+
+def execute(job_id: int, at: Workplace) -> None:
+    """Carry a job out if it may be had; a hint about one that may not ends here."""
+    asked_at = time.monotonic()
+    try:
+        assignment = at.store.jobs.claim(job_id, at.session)
+    except UnavailableError as away:
+        logger.warning("job %s is not claimed: %s", job_id, away)
+        return
+    if assignment is None:
+        return
+    at.lease = Lease(at.store, assignment, asked_at=asked_at)
+    try:
+        failure = _carry_out(assignment, at)
+        ending = Ending.COMPLETE if failure is None else Ending.FAIL
+    except GivenBack:
+        failure, ending = None, Ending.RELEASE
+    finally:
+        at.lease = None
+    at.homecoming.give_back(assignment, ending, failure)
+
+
+def _carry_out(assignment: Assignment, at: Workplace) -> Failure | None:
+    """Prepare the node and measure every pending replicate; the failure that ended it, if one did."""
+    task = Task(setting=assignment.setting, modes=assignment.modes)
+    try:
+        engine = engines.engine(assignment.engine, assignment.engine_options, at.bench)
+        version = engine.version()
+        engine.prepare(task)
+        with prepared(Preparation.from_dict(assignment.node_options), task.setting, at.bench) as node:
+            series = _Series(assignment=assignment, task=task, engine=engine, version=version, node=node, at=at)
+            for pending in assignment.pending:
+                series.measure(pending)
+    except MissingPartError as missing:
+        return Failure(kind=FailureKind.NODE, reason=str(missing))
+    except JobFailure as failed:
+        return Failure(kind=FailureKind(failed.kind), reason=failed.reason)
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Series:
+    """The runs of one job."""
+
+    assignment: Assignment
+    task: Task
+    engine: Engine
+    version: str
+    node: Node
+    at: Workplace
+
+    def measure(self, pending: Pending) -> None:
+        """Run one replicate until it is valid. Raises JobFailure when it never is."""
+        for again in range(self.assignment.max_tries):
+            run, kind = self._run(pending.replicate, pending.attempt + again)
+            self.at.homecoming.keep(run)
+            if run.valid:
+                return
+            if kind is not FailureKind.ENGINE:
+                raise JobFailure(kind, str(run.reason))
+        tries = self.assignment.max_tries
+        raise JobFailure(FailureKind.ENGINE, f"replicate {pending.replicate} was invalid {tries} times: {run.reason}")
+
+    def _run(self, replicate: int, try_number: int) -> tuple[Run, FailureKind]:
+        """Nothing is written or sent between the preparation and the end of the benchmark (DESIGN 5)."""
+        lease = self._go_on()
+        observed = self.node.before_run()
+        started_at = lease.database_time()
+        outcome = self.engine.run(self.task, replicate)
+        if isinstance(outcome, Stopped):
+            raise GivenBack
+        kind = outcome.kind if isinstance(outcome, Failed) else FailureKind.ENGINE
+        return self._record(outcome, replicate, try_number, started_at, observed), kind
+
+    def _go_on(self) -> Lease:
+        """May the next run start? Raises GivenBack when it may not."""
+        lease = self.at.lease
+        if self.at.leaving or lease is None:
+            raise GivenBack
+        if lease.is_short():
+            self._send_ahead()
+            renewal = lease.renew()
+            if not renewal.granted or renewal.stop is not None:
+                raise GivenBack
+        return lease
+
+    def _send_ahead(self) -> None:
+        """The database is spoken to anyway: let it have what is done so far."""
+        try:
+            self.at.homecoming.upload()
+        except UnavailableError as away:
+            logger.warning("the runs so far stay in the spool: %s", away)
+
+    def _record(
+        self, outcome: Finished, replicate: int, try_number: int, started_at: float, observed: Mapping[str, object]
+    ) -> Run:
+        self.at.sequence += 1
+        previous, self.at.previous_setting_id = self.at.previous_setting_id, self.assignment.setting_id
+        return Run(
+            id=uuid.uuid4(),
+            campaign_id=self.assignment.campaign_id,
+            setting_id=self.assignment.setting_id,
+            job_id=self.assignment.job_id,
+            attempt=self.assignment.attempt,
+            replicate=replicate,
+            try_number=try_number,
+            session=self.at.session,
+            sequence=self.at.sequence,
+            started_at=started_at,
+            elapsed_s=outcome.elapsed_s,
+            engine=self.engine.name,
+            engine_version=self.version,
+            exit_status=None if isinstance(outcome, TimedOut) else outcome.exit_status,
+            values=outcome.values if isinstance(outcome, Succeeded) else (),
+            valid=isinstance(outcome, Succeeded),
+            reason=_reason(outcome),
+            settle_s=self.engine.settle_s,
+            previous_setting_id=previous,
+            details=_details(outcome),
+            observed=observed,
+        )
+
+
+def _reason(outcome: Finished) -> str | None:
+    match outcome:
+        case TimedOut():
+            return f"took longer than {outcome.timeout_s:g} s"
+        case Failed():
+            return outcome.reason
+    return None
+
+
+def _details(outcome: Finished) -> Mapping[str, object]:
+    """What the engine says about each mode; of a run that failed, what it printed."""
+    match outcome:
+        case Succeeded():
+            return outcome.details
+        case Failed() | TimedOut():
+            return {"output": outcome.output}

@@ -1,0 +1,87 @@
+"""Bringing runs and jobs home: what the database could not be told yet waits here, and in the spool."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.contracts.errors import ConflictError, UnavailableError
+from orchestrator.contracts.jobs import Assignment, Ending, Failure
+from orchestrator.contracts.runs import Run
+from orchestrator.store.ports import Store
+from workers.spool import Spool
+
+logger = logging.getLogger(__name__)
+
+BATCH = 500
+"""Runs sent in one statement."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Return:
+    """A job to be given back."""
+
+    assignment: Assignment
+    ending: Ending
+    failure: Failure | None
+
+
+class Homecoming:
+    """Runs first, then the job that made them: a job is never called complete before its runs are in."""
+
+    def __init__(self, store: Store, spool: Spool, refused: Path) -> None:
+        self._store = store
+        self._spool = spool
+        self._refused = refused
+        """Where runs go that the ledger will not have: kept for a person to look at."""
+        self._returns: list[_Return] = []
+
+    def keep(self, run: Run) -> None:
+        """On this node's disk, at once."""
+        self._spool.append(run)
+
+    def give_back(self, assignment: Assignment, ending: Ending, failure: Failure | None) -> None:
+        """Upload, then end the job; what does not get through is tried again by `catch_up`."""
+        self._spool.sync()
+        self._returns.append(_Return(assignment=assignment, ending=ending, failure=failure))
+        self.catch_up()
+
+    def catch_up(self) -> bool:
+        """Try to bring everything home; False when the database is away."""
+        try:
+            self.upload()
+            while self._returns:
+                job = self._returns[0]
+                self._store.jobs.finish(job.assignment.job_id, job.assignment.token, job.ending, job.failure)
+                self._returns.pop(0)
+        except UnavailableError as away:
+            logger.warning("%d runs and %d jobs wait: %s", len(self._spool.pending()), len(self._returns), away)
+            return False
+        return True
+
+    def upload(self) -> None:
+        """Send what the spool holds. Raises UnavailableError."""
+        while batch := self._spool.pending()[:BATCH]:
+            try:
+                self._take_in(batch)
+            except ConflictError:
+                for run in batch:
+                    self._take_in_or_refuse(run)
+            self._spool.acknowledge([run.id for run in batch])
+
+    def _take_in(self, batch: Sequence[Run]) -> None:
+        receipt = self._store.runs.record(batch)
+        for run_id in receipt.conflicting:
+            logger.error("run %s is in the ledger with other values; the ledger's stay", run_id)
+
+    def _take_in_or_refuse(self, run: Run) -> None:
+        """One run that does not fit must not hold up the others."""
+        try:
+            self._take_in([run])
+        except ConflictError as unfit:
+            logger.error("%s; it is kept in %s", unfit, self._refused)
+            with self._refused.open("a") as file:
+                file.write(json.dumps(run.as_dict()) + "\n")

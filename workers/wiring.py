@@ -1,0 +1,21 @@
+"""Where ports meet adapters: the only place in `workers` that chooses one."""
+
+from __future__ import annotations
+
+from orchestrator.settings import Settings
+from orchestrator.store import schema
+from orchestrator.store.postgres import PostgresStore
+from workers.agent import Agent
+from workers.analyse import Analyst
+
+
+def open_agent(settings: Settings, node: str) -> Agent:
+    """The agent of `node`; its connections close after each use. Raises SchemaError, ConflictError."""
+    schema.require_current(settings.database_url)
+    return Agent(PostgresStore(settings.database_url), node=node, home=settings.home)
+
+
+def open_analyst(settings: Settings, *, processes: int) -> Analyst:
+    """An analysis worker on the ledger."""
+    schema.require_current(settings.database_url)
+    return Analyst(PostgresStore(settings.database_url, keep=1), processes=processes)
