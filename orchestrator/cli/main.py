@@ -14,8 +14,8 @@ COMMAND_GROUP = "modescope.commands"
 
 # `--help` reads this table instead of importing ten modules (a test compares it with their docstrings).
 SHORT_HELPS = {
-    "agent": "Carry out jobs on this node.",
-    "analysis-worker": "Fit completed samples and judge them.",
+    "agent": "Measure on this machine, for one node, until stopped.",
+    "analysis-worker": "Fit what campaigns have measured, until stopped.",
     "api": "Serve the REST interface.",
     "campaign": "Submit, watch and export campaigns.",
     "controller": "Hand out jobs and take back what ended badly, until stopped.",
