@@ -26,7 +26,7 @@ def expand(study: Study) -> Design:
     modes_of: dict[Levels, set[str]] = {}
     for block in study.design.blocks:
         modes = set(block.modes or study.modes)
-        for levels in _combinations(block, study.design):
+        for levels in survivors(block, study.design):
             modes_of.setdefault(levels, set()).update(modes)
     _exclude(modes_of, study.design)
     if study.design.blocks and not modes_of:
@@ -42,7 +42,8 @@ def expand(study: Study) -> Design:
     return Design(factors=study.design.factors, settings=(*settings, *controls))
 
 
-def _combinations(block: Block, design: Factorial) -> Iterator[Levels]:
+def survivors(block: Block, design: Factorial) -> Iterator[Levels]:
+    """The combinations of a block that keep its constraints, in the order of the design's factors."""
     keeps = [keep for _, keep in _constraints(block, design.factors)]
     for levels in product(*(block.levels[factor] for factor in design.factors)):
         if all(keep(levels) for keep in keeps):

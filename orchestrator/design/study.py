@@ -41,9 +41,8 @@ class Study(Part):
     controls: dict[ControlName, Annotated[Mapping[str, object], PlainValidator(read_control)]] = Field(
         default_factory=dict
     )
-    analysis: Annotated[Mapping[str, object], PlainValidator(read_analysis)] = Field(
-        default_factory=dict, validate_default=True
-    )
+    analysis: Annotated[Mapping[str, object], PlainValidator(read_analysis)] = Field(default_factory=dict)
+    """Empty: the defaults of the analysis, which are looked up when they are written out, for that takes SciPy."""
     rerun_of: Title | None = None
     """The campaign whose settings are measured again (`submission.rerun`)."""
 
@@ -116,7 +115,7 @@ class Study(Part):
             "engine": self.engine.as_dict(),
             "node": self.node.as_dict(),
             "controls": {name: dict(options) for name, options in self.controls.items()},
-            "analysis": dict(self.analysis),
+            "analysis": dict(self.analysis or read_analysis({})),
         }
 
     @classmethod

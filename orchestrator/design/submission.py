@@ -18,18 +18,19 @@ def submission(
 ) -> Submission:
     """Everything the store needs to make a campaign of a study. Raises StudyError."""
     design = expand(study)
+    written_out = study.as_dict()
     return Submission(
         name=study.name,
-        study=study.as_dict(),
+        study=written_out,
         design=design,
         replicates=study.replicates,
         engine=study.engine.name,
         engine_options=engines.as_dict(study.engine.options),
         node_options=study.node.as_dict(),
-        analysis_options=dict(study.analysis),
+        analysis_options=written_out["analysis"],
         placement=study.placement.kind,
         max_tries=study.max_tries,
-        controls={name: dict(options) for name, options in study.controls.items()},
+        controls=written_out["controls"],
         jobs=plan(study, design, nodes),
         digest=study.digest,
         idempotency_key=idempotency_key,
