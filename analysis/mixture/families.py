@@ -161,12 +161,13 @@ class LogLogistic(Family):
     """log x is logistic."""
 
     def mean(self, location: Array, scale: Array) -> Array:
-        angle = np.pi * np.minimum(scale, 0.999999)
+        angle: Array = np.pi * np.minimum(scale, 0.999999)
         return np.where(scale < 1, np.exp(location) * angle / np.sin(angle), np.inf)
 
     def _standard_logpdf(self, z: Array) -> Array:
-        decay: Array = np.exp(-np.abs(z))
-        return -np.abs(z) - 2 * np.log1p(decay)
+        distance: Array = np.abs(z)
+        value: Array = -distance - 2 * np.log1p(np.exp(-distance))
+        return value
 
     def _standard_slope(self, z: Array) -> Array:
         return -np.tanh(0.5 * z)

@@ -1,6 +1,7 @@
 """The fitting loops, behind one port: compiled where numba is installed, in NumPy everywhere else."""
 
 from functools import cache
+from importlib.util import find_spec
 
 from analysis.mixture.kernels import array_kernels
 from analysis.mixture.kernels.port import Kernels, Optimum
@@ -11,4 +12,8 @@ __all__ = ["Kernels", "Optimum", "best_kernels"]
 @cache
 def best_kernels() -> Kernels:
     """The fastest loops that this installation has."""
-    return array_kernels
+    if find_spec("numba") is None:
+        return array_kernels
+    from analysis.mixture.kernels import compiled_kernels
+
+    return compiled_kernels

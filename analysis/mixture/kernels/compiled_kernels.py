@@ -1,0 +1,473 @@
+"""The fitting loops compiled by numba: the formulas and stops of `array_kernels`, one start at a time.
+
+Arrays named r, z, slope, curvature are (k, m) work space. The inner loops have no branches, so that they become SIMD.
+"""
+
+import numpy as np
+from numba import njit
+
+from analysis.arrays import Array, Flags, Indices
+from analysis.mixture.families import HALF_LOG_TWO_PI, Kernel
+from analysis.mixture.kernels.elementary import fast_exp, fast_expm1, fast_log
+from analysis.mixture.kernels.port import (
+    DAMPING_MAX,
+    DAMPING_MIN,
+    FARTHEST,
+    NEWTON_GAIN,
+    NEWTON_STEPS,
+    SMALLEST_WEIGHT,
+    Optimum,
+)
+from analysis.mixture.sample import Points
+
+name = "numba"
+
+NORMAL, LOGISTIC, GAMMA = int(Kernel.NORMAL), int(Kernel.LOGISTIC), int(Kernel.GAMMA)
+REORDER = {"reassoc", "contract", "nsz", "arcp"}
+LOG_TWO_PI = 2 * HALF_LOG_TWO_PI
+
+
+def em(kernel: Kernel, points: Points, theta: Array, iterations: int) -> tuple[Array, Array]:
+    """See `port.Kernels.em`."""
+    theta = np.ascontiguousarray(theta)
+    return _em(int(kernel), *_arrays(points), theta, iterations)  # type: ignore[no-any-return]  # numba is untyped
+
+
+def newton(kernel: Kernel, points: Points, theta: Array) -> Optimum:
+    """See `port.Kernels.newton`."""
+    ends = _newton(int(kernel), *_arrays(points), np.ascontiguousarray(theta))
+    return Optimum(theta=ends[0], loglik=ends[1], converged=ends[2], iterations=ends[3])
+
+
+def _arrays(points: Points) -> tuple[Array, Array, Indices, Array, float]:
+    return points.y, points.log_weight, points.first, points.counts, points.floor
+
+
+@njit(cache=True, error_model="numpy")
+def _em(kernel, y, log_weight, first, counts, floor, starts, iterations):  # type: ignore[no-untyped-def]
+    rows, _, k = starts.shape
+    work = np.empty((5, k, y.shape[0]))
+    best, loglik = starts.copy(), np.empty(rows)
+    moments = np.empty((6, k))
+    proposal = np.empty((3, k))
+    for row in range(rows):
+        theta = best[row]
+        loglik[row] = _expectation(kernel, y, log_weight, first, counts, theta, work)
+        for _ in range(iterations):
+            _moments(kernel, work, moments)
+            _maximisation(kernel, theta, moments, floor, proposal)
+            ahead = _expectation(kernel, y, log_weight, first, counts, proposal, work)
+            if not ahead > loglik[row]:
+                break
+            loglik[row] = ahead
+            theta[:] = proposal
+    return best, loglik
+
+
+@njit(cache=True, error_model="numpy")
+def _expectation(kernel, y, log_weight, first, counts, theta, work):  # type: ignore[no-untyped-def]
+    """Fills z, slope, curvature and r (in this order in `work`); returns the log-likelihood."""
+    r, z, slope, curvature, scratch = work[0], work[1], work[2], work[3], work[4]
+    for j in range(theta.shape[1]):
+        weight, location, scale = theta[0, j], theta[1, j], theta[2, j]
+        if kernel == GAMMA:
+            shape = scale**-2.0
+            constant = np.log(weight) + _gamma_terms(shape)[0]
+            _gamma_row(y, location, shape, constant, z[j], slope[j], r[j])
+            continue
+        constant = np.log(weight) - np.log(scale)
+        if kernel == NORMAL:
+            _normal_row(y, location, 1 / scale, constant - HALF_LOG_TWO_PI, z[j], slope[j], curvature[j], r[j])
+        elif kernel == LOGISTIC:
+            _logistic_row(y, location, 1 / scale, constant, z[j], slope[j], curvature[j], r[j])
+        else:
+            _extreme_row(y, location, 1 / scale, constant, z[j], slope[j], curvature[j], r[j])
+    if first.shape[0] == y.shape[0]:
+        return _normalise_points(r, log_weight, counts, scratch)
+    return _normalise_cells(r, log_weight, first, counts, scratch)
+
+
+@njit(cache=True, error_model="numpy", fastmath=REORDER)
+def _normal_row(y, location, inverse, constant, z, slope, curvature, log_density):  # type: ignore[no-untyped-def]
+    for i in range(y.shape[0]):
+        at = (y[i] - location) * inverse
+        z[i] = at
+        slope[i] = -at
+        curvature[i] = -1.0
+        log_density[i] = constant - 0.5 * at * at
+
+
+@njit(cache=True, error_model="numpy", fastmath=REORDER)
+def _logistic_row(y, location, inverse, constant, z, slope, curvature, log_density):  # type: ignore[no-untyped-def]
+    for i in range(y.shape[0]):
+        at = (y[i] - location) * inverse
+        decay = fast_exp(-abs(at))
+        size = (1.0 - decay) / (1.0 + decay)
+        tangent = size if at > 0 else -size
+        z[i] = at
+        slope[i] = -tangent
+        curvature[i] = -0.5 * (1.0 - tangent * tangent)
+        log_density[i] = constant - abs(at) - 2.0 * fast_log(1.0 + decay)
+
+
+@njit(cache=True, error_model="numpy", fastmath=REORDER)
+def _extreme_row(y, location, inverse, constant, z, slope, curvature, log_density):  # type: ignore[no-untyped-def]
+    for i in range(y.shape[0]):
+        at = min((y[i] - location) * inverse, FARTHEST)
+        growth = fast_exp(at)
+        z[i] = at
+        slope[i] = 1.0 - growth
+        curvature[i] = -growth
+        log_density[i] = constant + at - growth
+
+
+@njit(cache=True, error_model="numpy", fastmath=REORDER)
+def _gamma_row(y, location, shape, constant, z, growth_less_one, log_density):  # type: ignore[no-untyped-def]
+    for i in range(y.shape[0]):
+        at = min(y[i] - location, FARTHEST)
+        growth = fast_expm1(at)
+        z[i] = at
+        growth_less_one[i] = growth
+        log_density[i] = constant + shape * (at - growth)
+
+
+@njit(cache=True, error_model="numpy", fastmath=REORDER)
+def _normalise_points(r, log_weight, counts, scratch):  # type: ignore[no-untyped-def]
+    """Log-densities in `r` become responsibilities times counts; one point per cell."""
+    k, m = r.shape
+    top, total = scratch[0], np.zeros(m)
+    top[:] = r[0]
+    for j in range(1, k):
+        for i in range(m):
+            top[i] = max(top[i], r[j, i])
+    for j in range(k):
+        for i in range(m):
+            share = fast_exp(r[j, i] - top[i])
+            r[j, i] = share
+            total[i] += share
+    loglik = 0.0
+    for i in range(m):
+        loglik += counts[i] * (fast_log(total[i]) + top[i] + log_weight[i])
+        total[i] = counts[i] / total[i]
+    for j in range(k):
+        for i in range(m):
+            r[j, i] *= total[i]
+    return loglik
+
+
+@njit(cache=True, error_model="numpy", fastmath=REORDER)
+def _normalise_cells(r, log_weight, first, counts, scratch):  # type: ignore[no-untyped-def]
+    """The same where a cell has several points."""
+    k, m = r.shape
+    top, total = scratch[0], np.zeros(m)
+    top[:] = r[0]
+    for j in range(1, k):
+        for i in range(m):
+            top[i] = max(top[i], r[j, i])
+    loglik = 0.0
+    for c in range(first.shape[0]):
+        end = first[c + 1] if c + 1 < first.shape[0] else m
+        highest = top[first[c]] + log_weight[first[c]]
+        for i in range(first[c], end):
+            highest = max(highest, top[i] + log_weight[i])
+        loglik += counts[c] * highest
+        for i in range(first[c], end):
+            top[i] = highest - log_weight[i]
+    for j in range(k):
+        for i in range(m):
+            share = fast_exp(r[j, i] - top[i])
+            r[j, i] = share
+            total[i] += share
+    for c in range(first.shape[0]):
+        end = first[c + 1] if c + 1 < first.shape[0] else m
+        held = 0.0
+        for i in range(first[c], end):
+            held += total[i]
+        loglik += counts[c] * np.log(held)
+        for i in range(first[c], end):
+            total[i] = counts[c] / held
+    for j in range(k):
+        for i in range(m):
+            r[j, i] *= total[i]
+    return loglik
+
+
+@njit(cache=True, error_model="numpy", fastmath=REORDER)
+def _moments(kernel, work, moments):  # type: ignore[no-untyped-def]
+    """See `array_kernels._expectation`."""
+    r, z, slope, curvature = work[0], work[1], work[2], work[3]
+    for j in range(r.shape[0]):
+        held = first = second = 0.0
+        if kernel == NORMAL:
+            for i in range(r.shape[1]):
+                held += r[j, i]
+                first += r[j, i] * z[j, i]
+                second += r[j, i] * z[j, i] * z[j, i]
+        elif kernel == GAMMA:
+            for i in range(r.shape[1]):
+                held += r[j, i]
+                first += r[j, i] * z[j, i]
+                second += r[j, i] * slope[j, i]
+        else:
+            third = fourth = fifth = 0.0
+            for i in range(r.shape[1]):
+                bent = r[j, i] * curvature[j, i]
+                held += r[j, i]
+                first += r[j, i] * slope[j, i]
+                second += r[j, i] * z[j, i] * slope[j, i]
+                third += bent
+                fourth += bent * z[j, i]
+                fifth += bent * z[j, i] * z[j, i]
+            moments[3, j], moments[4, j], moments[5, j] = third, fourth, fifth
+        moments[0, j], moments[1, j], moments[2, j] = held, first, second
+
+
+@njit(cache=True, error_model="numpy")
+def _maximisation(kernel, theta, moments, floor, proposal):  # type: ignore[no-untyped-def]
+    k = theta.shape[1]
+    total = 0.0
+    for j in range(k):
+        total += max(moments[0, j], SMALLEST_WEIGHT)
+    for j in range(k):
+        held = max(moments[0, j], SMALLEST_WEIGHT)
+        location, scale = theta[1, j], theta[2, j]
+        if kernel == NORMAL:
+            shift = moments[1, j] / held
+            location += scale * shift
+            scale *= np.sqrt(max(moments[2, j] / held - shift * shift, 0.0))
+        elif kernel == GAMMA:
+            shift = np.log1p(max(moments[2, j] / held, -1 + 1e-15))
+            location += shift
+            scale = _gamma_shape(shift - moments[1, j] / held) ** -0.5
+        else:
+            location, scale = _concave_step(location, scale, held, moments[:, j])
+        proposal[0, j], proposal[1, j], proposal[2, j] = held / total, location, max(scale, floor)
+
+
+@njit(cache=True, error_model="numpy")
+def _concave_step(location, scale, held, moments):  # type: ignore[no-untyped-def]
+    ga, gb = -moments[1], held + moments[2]
+    haa, hab, hbb = moments[3], -moments[4], moments[5] - held
+    determinant = haa * hbb - hab * hab
+    if not determinant > 0:
+        return location, scale
+    stretch = min(max(1 - (haa * gb - hab * ga) / determinant, 0.5), 2.0)
+    shift = min(max(-(hbb * ga - hab * gb) / determinant, -1.0), 1.0)
+    return location + scale * shift / stretch, scale / stretch
+
+
+@njit(cache=True, error_model="numpy")
+def _gamma_shape(gap):  # type: ignore[no-untyped-def]
+    gap = max(gap, 1e-30)
+    shape = (3 - gap + np.sqrt((gap - 3) ** 2 + 24 * gap)) / (12 * gap)
+    for _ in range(2):
+        _, first, second = _gamma_terms(shape)
+        shape = shape / (1 + (first - gap) / (shape * second))
+    return shape
+
+
+@njit(cache=True, error_model="numpy")
+def _gamma_terms(shape):  # type: ignore[no-untyped-def]
+    """c(a) = a log a - a - log Gamma(a) and two derivatives: asymptotic series, after the recurrence for small a."""
+    a, log_product, first, second = shape, 0.0, 0.0, 0.0
+    while a < 12.0:
+        log_product += np.log(a)
+        first += 1 / a
+        second -= 1 / (a * a)
+        a += 1.0
+    inverse = 1 / a
+    square = inverse * inverse
+    log_gamma_rest = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square / 1188))))
+    psi_rest = inverse * (0.5 + inverse * (1 / 12 - square * (1 / 120 - square * (1 / 252 - square * (1 / 240 - square / 132)))))
+    psi_one_rest = -square * (0.5 + inverse * (1 / 6 - square * (1 / 30 - square * (1 / 42 - square * (1 / 30 - square * 5 / 66)))))
+    value = 0.5 * (np.log(a) - LOG_TWO_PI) - log_gamma_rest
+    if a == shape:
+        return value, psi_rest, psi_one_rest
+    # log Gamma(shape) = log Gamma(a) - log_product, and so on; the leading terms at a and at shape differ.
+    log_gamma = a * np.log(a) - a - value - log_product
+    value = shape * np.log(shape) - shape - log_gamma
+    first += np.log(shape) - (np.log(a) - psi_rest)
+    second += 1 / shape - (1 / a - psi_one_rest)
+    return value, first, second
+
+
+@njit(cache=True, error_model="numpy")
+def _newton(kernel, y, log_weight, first, counts, floor, starts):  # type: ignore[no-untyped-def]
+    rows, _, k = starts.shape
+    work = np.empty((5, k, y.shape[0]))
+    score = np.empty((3 * k, y.shape[0]))
+    best, loglik = starts.copy(), np.empty(rows)
+    converged, iterations = np.zeros(rows, dtype=np.bool_), np.full(rows, NEWTON_STEPS)
+    for row in range(rows):
+        ends = _newton_row(kernel, y, log_weight, first, counts, floor, best[row], work, score)
+        loglik[row], converged[row], iterations[row] = ends
+    return best, loglik, converged, iterations
+
+
+@njit(cache=True, error_model="numpy")
+def _newton_row(kernel, y, log_weight, first, counts, floor, theta, work, score):  # type: ignore[no-untyped-def]
+    """Moves theta to a maximum; returns log-likelihood, converged, iterations. See `array_kernels._newton`."""
+    size = 3 * theta.shape[1]
+    gradient, new_gradient = np.empty(size), np.empty(size)
+    information, new_information = np.empty((size, size)), np.empty((size, size))
+    complete, new_complete = np.empty(size), np.empty(size)
+    factor, step, proposal = np.empty((size, size)), np.empty(size), np.empty_like(theta)
+    damping = 0.0
+    data = (y, log_weight, first, counts, floor)
+    loglik = _derivatives(kernel, data, theta, work, score, gradient, information, complete)
+    for iteration in range(NEWTON_STEPS):
+        while not _factorised(information, complete, damping, factor):
+            damping = max(10 * damping, DAMPING_MIN)
+        gain = _solved(factor, gradient, step)
+        if gain < NEWTON_GAIN:
+            return loglik, True, iteration
+        _move(theta, step, floor, proposal)
+        ahead = _derivatives(kernel, data, proposal, work, score, new_gradient, new_information, new_complete)
+        if ahead >= loglik:
+            theta[:] = proposal
+            loglik = ahead
+            gradient, new_gradient = new_gradient, gradient
+            information, new_information = new_information, information
+            complete, new_complete = new_complete, complete
+            damping = damping / 10 if damping > DAMPING_MIN else 0.0
+        elif damping > DAMPING_MAX:
+            return loglik, gain < 1e3 * NEWTON_GAIN, iteration
+        else:
+            damping = max(10 * damping, DAMPING_MIN)
+    return loglik, False, NEWTON_STEPS
+
+
+@njit(cache=True, error_model="numpy")
+def _factorised(information, complete, damping, factor):  # type: ignore[no-untyped-def]
+    """Cholesky factor of information + damping x complete; False when that is not positive definite."""
+    size = information.shape[0]
+    for a in range(size):
+        for b in range(a + 1):
+            left = information[a, b] + (damping * complete[a] if a == b else 0.0)
+            for c in range(b):
+                left -= factor[a, c] * factor[b, c]
+            if a != b:
+                factor[a, b] = left / factor[b, b]
+            elif left > 0:
+                factor[a, a] = np.sqrt(left)
+            else:
+                return False
+    return True
+
+
+@njit(cache=True, error_model="numpy")
+def _solved(factor, gradient, step):  # type: ignore[no-untyped-def]
+    """The step, and the gain in log-likelihood that it predicts."""
+    size = gradient.shape[0]
+    gain = 0.0
+    for a in range(size):
+        left = gradient[a]
+        for b in range(a):
+            left -= factor[a, b] * step[b]
+        step[a] = left / factor[a, a]
+        gain += 0.5 * step[a] * step[a]
+    for a in range(size - 1, -1, -1):
+        left = step[a]
+        for b in range(a + 1, size):
+            left -= factor[b, a] * step[b]
+        step[a] = left / factor[a, a]
+    return gain
+
+
+@njit(cache=True, error_model="numpy")
+def _move(theta, step, floor, proposal):  # type: ignore[no-untyped-def]
+    k = theta.shape[1]
+    bound = min(1.0, 1.0 / max(np.max(np.abs(step)), 1e-300))
+    total = 0.0
+    for j in range(k):
+        proposal[0, j] = max(theta[0, j] * np.exp(bound * step[j]), SMALLEST_WEIGHT)
+        proposal[1, j] = theta[1, j] + theta[2, j] * bound * step[k + j]
+        proposal[2, j] = max(theta[2, j] * np.exp(bound * step[2 * k + j]), floor)
+        total += proposal[0, j]
+    for j in range(k):
+        proposal[0, j] /= total
+
+
+@njit(cache=True, error_model="numpy")
+def _derivatives(kernel, data, theta, work, score, gradient, information, complete):  # type: ignore[no-untyped-def]
+    """Fills gradient, minus Hessian and complete-data information; returns the log-likelihood."""
+    y, log_weight, first, counts, floor = data
+    k = theta.shape[1]
+    n = np.sum(counts)
+    loglik = _expectation(kernel, y, log_weight, first, counts, theta, work)
+    information[:] = 0.0
+    for j in range(k):
+        sums = _score_rows(kernel, theta[2, j], work, j, k, score)
+        held, uu, us, ss = sums
+        gradient[j] = held - n * theta[0, j]
+        gradient[k + j], gradient[2 * k + j] = np.sum(score[k + j]), np.sum(score[2 * k + j])
+        information[j, j] = -held
+        information[k + j, j] = -gradient[k + j]
+        information[2 * k + j, j] = -gradient[2 * k + j]
+        information[k + j, k + j], information[2 * k + j, k + j], information[2 * k + j, 2 * k + j] = -uu, -us, -ss
+        complete[j], complete[k + j], complete[2 * k + j] = n * theta[0, j] + 1e-9, held + 1e-9, held + 1e-9
+    _add_outer_products(score, first, counts, information)
+    for a in range(k):
+        for b in range(a + 1):
+            information[a, b] += n * ((theta[0, a] if a == b else 0.0) - theta[0, a] * theta[0, b] + 1.0)
+    for j in range(2 * k, 3 * k):
+        if theta[2, j - 2 * k] <= floor and gradient[j] <= 0:
+            gradient[j] = 0.0
+            information[j, :j] = 0.0
+            information[j:, j] = 0.0
+            information[j, j] = complete[j]
+    return loglik
+
+
+@njit(cache=True, error_model="numpy", fastmath=REORDER)
+def _score_rows(kernel, scale, work, j, k, score):  # type: ignore[no-untyped-def]
+    """Rows j, k + j, 2 k + j of the score; returns sums of r and of r (second derivative + square) for uu, us, ss."""
+    r, z, slope, curvature = work[0, j], work[1, j], work[2, j], work[3, j]
+    held = uu = us = ss = 0.0
+    if kernel == GAMMA:
+        shape = scale**-2.0
+        root = 1.0 / scale
+        _, first, second = _gamma_terms(shape)
+        for i in range(r.shape[0]):
+            growth = slope[i]
+            surplus = first + z[i] - growth
+            by_u, by_s = root * growth, -2.0 * shape * surplus
+            held += r[i]
+            uu += r[i] * (by_u * by_u - 1.0 - growth)
+            us += r[i] * (by_u * by_s - 2.0 * root * growth)
+            ss += r[i] * (by_s * by_s + 4.0 * shape * (surplus + shape * second))
+            score[j, i], score[k + j, i], score[2 * k + j, i] = r[i], r[i] * by_u, r[i] * by_s
+        return held, uu, us, ss
+    for i in range(r.shape[0]):
+        leverage, bend = z[i] * slope[i], z[i] * curvature[i]
+        by_u, by_s = -slope[i], -leverage - 1.0
+        held += r[i]
+        uu += r[i] * (by_u * by_u + curvature[i])
+        us += r[i] * (by_u * by_s + slope[i] + bend)
+        ss += r[i] * (by_s * by_s + leverage + z[i] * bend)
+        score[j, i], score[k + j, i], score[2 * k + j, i] = r[i], r[i] * by_u, r[i] * by_s
+    return held, uu, us, ss
+
+
+@njit(cache=True, error_model="numpy", fastmath=REORDER)
+def _add_outer_products(score, first, counts, information):  # type: ignore[no-untyped-def]
+    """Adds the sum over cells of score x score / count to the lower triangle; score is summed within its cells."""
+    cells = first.shape[0]
+    m = score.shape[1]
+    if cells < m:
+        for a in range(score.shape[0]):
+            for c in range(cells):
+                end = first[c + 1] if c + 1 < cells else m
+                held = 0.0
+                for i in range(first[c], end):
+                    held += score[a, i]
+                score[a, c] = held
+    divided = np.empty(cells)
+    for a in range(score.shape[0]):
+        for c in range(cells):
+            divided[c] = score[a, c] / counts[c]
+        for b in range(a + 1):
+            product = 0.0
+            for c in range(cells):
+                product += divided[c] * score[b, c]
+            information[a, b] += product
