@@ -81,6 +81,6 @@ def _result(analysis: Analysis, found: mixture.Selection | mixture.Failure, opti
     )  # fmt: skip
 
 
-def _judgement(one: Fitted, selection: mixture.Selection, dip_q: float | None, options: mixture.Options) -> Judgement:
+def _judgement(one: Fitted, selection: mixture.Selection, dip_q: float, options: mixture.Options) -> Judgement:
     verdict = modality.verdict(selection, dip_q=dip_q, options=options)
     return Judgement(analysis_id=one.id, dip_q=dip_q, verdict=str(verdict.kind), sentence=verdict.sentence)

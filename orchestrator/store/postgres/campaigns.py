@@ -138,6 +138,7 @@ class PostgresCampaigns:
 
     def invalid_reasons(self, campaign_id: int) -> dict[str, int]:
         """Reason -> number of invalid runs."""
+        self._row(campaign_id)
         with self._database.reading() as connection:
             return export.invalid_reasons(connection, campaign_id)
 
@@ -164,6 +165,9 @@ class PostgresCampaigns:
         change = update(CampaignRow).where(CampaignRow.id == campaign_id, CampaignRow.state == State.RUNNING)
         with self._database.writing() as connection:
             changed = connection.execute(change.values(paused=paused)).rowcount
+            if paused and changed:  # an offer nobody may claim would take up a place on its node
+                offered = update(Job).where(Job.campaign_id == campaign_id, Job.state == "offered")
+                connection.execute(offered.values(state="queued", node_id=None, offered_at=None))
             connection.execute(select(func.pg_notify("modescope", "jobs")))
         campaign = self.get(campaign_id)
         if not changed:

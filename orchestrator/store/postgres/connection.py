@@ -86,6 +86,8 @@ def _translated() -> Iterator[None]:
         if failed.connection_invalidated:
             raise UnavailableError(f"the database went away: {_first_line(failed)}") from failed
         raise
+    except psycopg.IntegrityError as broken:  # from COPY, which does not pass through SQLAlchemy
+        raise ConflictError(str(broken).splitlines()[0]) from broken
     except psycopg.OperationalError as gone:
         raise UnavailableError(f"the database does not answer: {str(gone).splitlines()[0]}") from gone
 
