@@ -1,0 +1,67 @@
+"""Both stores with what a test may do to them behind the port's back: let time pass."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import psycopg
+
+from orchestrator.contracts.jobs import State
+from orchestrator.store import ports
+from orchestrator.store.memory import MemoryStore
+from orchestrator.store.postgres import PostgresStore
+
+
+class StoreUnderTest(ports.Store, Protocol):
+    """A store whose clock tests can get round."""
+
+    def expire_leases(self) -> None:
+        """Every lease on a job ran out a second ago, while the controllers were watching."""
+
+    def forget_node(self, name: str) -> None:
+        """The node was last heard of an hour ago."""
+
+    def leave_alone(self, seconds: float) -> None:
+        """No controller has reconciled for so long."""
+
+
+class MemoryUnderTest(MemoryStore):
+    """The in-memory store."""
+
+    def expire_leases(self) -> None:
+        for job in self.tables.jobs_in({State.LEASED}):
+            job.lease_until = self.tables.now() - 1
+        self.tables.reconciled_at = self.tables.now()
+
+    def forget_node(self, name: str) -> None:
+        session = self.tables.nodes[name].session
+        if session is not None:
+            session.seen_at = self.tables.now() - 3600
+
+    def leave_alone(self, seconds: float) -> None:
+        self.tables.reconciled_at = self.tables.now() - seconds
+
+
+class PostgresUnderTest(PostgresStore):
+    """The store on PostgreSQL."""
+
+    def __init__(self, database_url: str) -> None:
+        super().__init__(database_url, keep=2)
+        self._behind = psycopg.connect(database_url, autocommit=True)
+        self._behind.execute("UPDATE ledger SET reconciled_at = clock_timestamp()")
+
+    def expire_leases(self) -> None:
+        self._behind.execute("UPDATE jobs SET lease_until = clock_timestamp() - interval '1 s' WHERE state = 'leased'")
+        self._behind.execute("UPDATE ledger SET reconciled_at = clock_timestamp()")
+
+    def forget_node(self, name: str) -> None:
+        self._behind.execute("UPDATE nodes SET seen_at = clock_timestamp() - interval '1 h' WHERE name = %s", [name])
+
+    def leave_alone(self, seconds: float) -> None:
+        self._behind.execute(
+            "UPDATE ledger SET reconciled_at = clock_timestamp() - make_interval(secs => %s)", [seconds]
+        )
+
+    def close(self) -> None:
+        self._behind.close()
+        super().close()

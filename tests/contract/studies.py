@@ -1,0 +1,79 @@
+"""Small studies to submit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from orchestrator.contracts.campaigns import Submission
+from orchestrator.contracts.designs import Design, Setting
+from orchestrator.contracts.jobs import PlannedJob
+from tests.contract.stores import StoreUnderTest
+
+MODES = ("initial_writers", "readers")
+CONTROL = {"mixture": "normal:0.5,100,1;0.5,200,1"}
+
+
+def study(
+    *,
+    settings: int = 1,
+    replicates: int = 1,
+    per_job: int | None = None,
+    engine: str = "builtin",
+    engine_options: Mapping[str, object] | None = None,
+    placement: str = "any",
+    control: bool = False,
+    node: str | None = None,
+    key: str | None = None,
+    digest: str = "a digest",
+    parent: int | None = None,
+) -> Submission:
+    """`settings` settings of two modes, planned in blocks of `per_job` replicates (default: all in one job)."""
+    per_job = replicates if per_job is None else per_job
+    listed = [Setting(ordinal=n, levels=(n + 1, 4.0, "ssd"), modes=MODES) for n in range(settings)]
+    if control:
+        listed.append(Setting(ordinal=settings, levels=(), modes=("control_two",), control="two"))
+    ranges = [
+        (block, setting.ordinal, first)
+        for block, first in enumerate(range(0, replicates, per_job))
+        for setting in listed
+    ]
+    return Submission(
+        name="a study",
+        study={"name": "a study", "replicates": replicates},
+        design=Design(factors=("threads", "file_size_kb", "target"), settings=tuple(listed)),
+        replicates=replicates,
+        engine=engine,
+        engine_options=engine_options or {},
+        node_options={"trim": "never"},
+        analysis_options={"min_n": 1},
+        placement=placement,
+        max_tries=3,
+        controls={"two": CONTROL} if control else {},
+        jobs=[
+            PlannedJob(
+                setting=ordinal,
+                block=block,
+                position=position,
+                first_replicate=first,
+                replicates=min(per_job, replicates - first),
+                node=node,
+            )
+            for position, (block, ordinal, first) in enumerate(ranges)
+        ],
+        digest=digest,
+        idempotency_key=key,
+        parent_id=parent,
+    )
+
+
+def submitted(store: StoreUnderTest, submission: Submission) -> int:
+    """The new campaign's id."""
+    campaign, new = store.campaigns.submit(submission)
+    assert new
+    return campaign.id
+
+
+def jobs(store: StoreUnderTest, campaign_id: int) -> Counter[str]:
+    """State -> number of jobs, as far as there are any."""
+    return +Counter(store.campaigns.progress(campaign_id).jobs)
