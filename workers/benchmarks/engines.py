@@ -25,8 +25,8 @@ class Bench:
     node: str
     runner: Runner
     inventory: Inventory
-    cache: Path
-    """Where built parts are kept."""
+    state: Path
+    """The node's own folder: built parts, and what was changed and is to be put back."""
 
     @property
     def target(self) -> Target:
@@ -45,7 +45,7 @@ def engine(name: str, given: Mapping[str, object], bench: Bench) -> Engine:
         raise JobFailure(FailureKind.STUDY, str(problem)) from problem
     match options:
         case contracts.IozoneOptions():
-            return Iozone(options, bench.runner, bench.target, bench.cache)
+            return Iozone(options, bench.runner, bench.target, bench.state)
         case contracts.BuiltinOptions():
             return Builtin(options, bench.runner, bench.target)
         case contracts.ReplayOptions():
