@@ -1,7 +1,7 @@
 """Fit, select by BIC, and what the choice rests on."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -116,8 +116,12 @@ class Selection:
         return replace(self, table=tuple(kept.values()), multimodal_index=index)
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON values; `from_dict` is the inverse."""
+        """JSON values; `from_dict` is the inverse. The best fit's numbers stand on top, for whoever stores them."""
         return {
+            "components": self.components,
+            "family": self.family,
+            "bic": self.bic,
+            "density_modes": self.density_modes,
             "best": self.table.index(self.best),
             "n": self.n,
             "n_distinct": self.n_distinct,
@@ -136,7 +140,8 @@ class Selection:
         """The selection that `as_dict` wrote."""
         table = tuple(Fit.from_dict(row) for row in values["table"])
         modes = tuple(DensityMode(**mode) for mode in values["modes"])
-        return cls(**{**values, "best": table[values["best"]], "table": table, "modes": modes})
+        stored = {field.name: values[field.name] for field in fields(cls)}
+        return cls(**{**stored, "best": table[values["best"]], "table": table, "modes": modes})
 
 
 def fit(x: ArrayLike, family: str, components: int, *, options: Options | None = None) -> Fit:
