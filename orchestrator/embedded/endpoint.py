@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import socket
+from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.contracts.errors import UserError
@@ -13,20 +14,45 @@ from orchestrator.embedded.files import write_private
 LOOPBACK = "127.0.0.1"
 
 
-def write(path: Path, *, address: str, token: str) -> None:
-    """For clients: `--home` leads them here."""
-    write_private(path, json.dumps({"address": address, "token": token}))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Endpoint:
+    """A port of the loopback device, and the bearer token that the service there wants."""
+
+    port: int
+    token: str
+
+    @property
+    def address(self) -> str:
+        """For clients."""
+        return f"http://{LOOPBACK}:{self.port}"
+
+    def answers(self) -> bool:
+        """Does something listen there?"""
+        with socket.socket() as probe:
+            probe.settimeout(1.0)
+            return probe.connect_ex((LOOPBACK, self.port)) == 0
 
 
-def token(path: Path) -> str:
-    """The home's bearer token, made at its first start."""
+def choose(path: Path, port: int | None) -> Endpoint:
+    """The wanted port, or any free one, and the home's token, made at its first start.
+
+    Raises UserError when the wanted port is taken.
+    """
+    return Endpoint(port=_free_port(port), token=_token(path))
+
+
+def write(path: Path, endpoint: Endpoint) -> None:
+    """Let clients find it: `--home` leads them here."""
+    write_private(path, json.dumps({"address": endpoint.address, "token": endpoint.token}))
+
+
+def _token(path: Path) -> str:
     if path.exists():
         return str(json.loads(path.read_text(encoding="utf-8"))["token"])
     return secrets.token_urlsafe(32)
 
 
-def free_port(wanted: int | None) -> int:
-    """The wanted port, or any free one. Raises UserError when the wanted one is taken."""
+def _free_port(wanted: int | None) -> int:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -34,10 +60,3 @@ def free_port(wanted: int | None) -> int:
         except OSError as error:
             raise UserError(f"port {wanted} on {LOOPBACK}: {error.strerror}; give another --port") from error
         return int(probe.getsockname()[1])
-
-
-def answers(port: int) -> bool:
-    """Does something listen there?"""
-    with socket.socket() as probe:
-        probe.settimeout(1.0)
-        return probe.connect_ex((LOOPBACK, port)) == 0

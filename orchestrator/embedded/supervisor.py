@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from orchestrator.contracts.errors import ModescopeError
 from orchestrator.embedded import children, journal
 from orchestrator.embedded.children import Child, Part, PartError, Role
 from orchestrator.embedded.restarts import MOST, WITHIN_S, Restarts
@@ -16,11 +17,17 @@ from orchestrator.embedded.restarts import MOST, WITHIN_S, Restarts
 WATCH_EVERY_S = 0.2
 
 
+class StoppedError(ModescopeError):
+    """Stopped before everything had started."""
+
+
 class Supervisor:
     """The children of one service; used by one thread."""
 
-    def __init__(self, journal_path: Path) -> None:
+    def __init__(self, journal_path: Path, stop: threading.Event) -> None:
+        """`stop` ends waiting and watching; set by another thread."""
         self._journal_path = journal_path
+        self._stop = stop
         self._service = secrets.token_hex(8)
         self._children: dict[str, Child] = {}
         self._restarts: dict[str, Restarts] = {}
@@ -33,14 +40,28 @@ class Supervisor:
         """Process ids of the parts that run, by name."""
         return {name: child.pid for name, child in self._children.items()}
 
-    def start(self, part: Part, ready: Callable[[], bool] = lambda: True) -> None:
-        """Start a part, and wait until it is ready. Raises PartError."""
-        child = self._spawn(part)
-        child.wait_until(ready)
+    def start(self, part: Part) -> None:
+        """Start a part, with the mark of this service."""
+        child = Child(replace(part, environment={**part.environment, journal.MARK: self._service}))
+        self._children[part.name] = child
+        self._write_journal()
 
-    def watch(self, stop: threading.Event) -> None:
+    def wait_until(self, part: Part, ready: Callable[[], bool]) -> None:
+        """Return once the started part is ready.
+
+        Raises PartError when it ends first or takes too long, StoppedError when asked to stop.
+        """
+
+        def ready_unless_stopped() -> bool:
+            if self._stop.is_set():
+                raise StoppedError
+            return ready()
+
+        self._children[part.name].wait_until(ready_unless_stopped)
+
+    def watch(self) -> None:
         """Restart what dies, with back-off, until asked to stop. Raises PartError for a part that keeps dying."""
-        while not stop.wait(WATCH_EVERY_S):
+        while not self._stop.wait(WATCH_EVERY_S):
             for child in self._dead():
                 self._plan_restart(child)
             self._restart_due()
@@ -50,12 +71,6 @@ class Supervisor:
         for role in Role:
             children.end([child for child in self._children.values() if child.part.role is role])
         self._journal_path.unlink()
-
-    def _spawn(self, part: Part) -> Child:
-        child = Child(replace(part, environment={**part.environment, journal.MARK: self._service}))
-        self._children[part.name] = child
-        self._write_journal()
-        return child
 
     def _dead(self) -> list[Child]:
         return [child for child in self._children.values() if not child.running()]
@@ -73,7 +88,7 @@ class Supervisor:
         for name, (due, part) in list(self._due.items()):
             if time.monotonic() >= due:
                 del self._due[name]
-                self._spawn(part)
+                self.start(part)
 
     def _write_journal(self) -> None:
         journal.write(self._journal_path, self._service, self._children.values())

@@ -31,6 +31,11 @@ def has_spoken(waited_for: Part) -> Callable[[], bool]:
     return lambda: waited_for.log.read_text().endswith("\n")
 
 
+def start(supervisor: Supervisor, started: Part, ready: Callable[[], bool]) -> None:
+    supervisor.start(started)
+    supervisor.wait_until(started, ready)
+
+
 def wait_for(state: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 20
     while not state():
@@ -43,21 +48,26 @@ def gone(pid: int) -> bool:
 
 
 @pytest.fixture
-def supervisor(tmp_path: Path) -> Iterator[Supervisor]:
-    made = Supervisor(tmp_path / "children.json")
+def stop() -> threading.Event:
+    return threading.Event()
+
+
+@pytest.fixture
+def supervisor(tmp_path: Path, stop: threading.Event) -> Iterator[Supervisor]:
+    made = Supervisor(tmp_path / "children.json", stop)
     yield made
     if (tmp_path / "children.json").exists():
         made.end()
 
 
 @contextmanager
-def watching(supervisor: Supervisor) -> Iterator[list[PartError]]:
+def watching(supervisor: Supervisor, stop: threading.Event) -> Iterator[list[PartError]]:
     """The supervisor's watch in a thread; what it raises."""
-    stop, raised = threading.Event(), list[PartError]()
+    raised = list[PartError]()
 
     def watch() -> None:
         try:
-            supervisor.watch(stop)
+            supervisor.watch()
         except PartError as error:
             raised.append(error)
 
@@ -70,27 +80,27 @@ def watching(supervisor: Supervisor) -> Iterator[list[PartError]]:
         thread.join()
 
 
-def test_a_part_that_dies_is_started_again(tmp_path: Path, supervisor: Supervisor) -> None:
+def test_a_part_that_dies_is_started_again(tmp_path: Path, supervisor: Supervisor, stop: threading.Event) -> None:
     supervisor.start(part(tmp_path, WAIT))
     first = supervisor.pids["part"]
-    with watching(supervisor):
+    with watching(supervisor, stop):
         os.kill(first, signal.SIGKILL)
         wait_for(lambda: supervisor.pids.get("part", first) != first)
 
 
 def test_a_part_that_keeps_dying_stops_everything(
-    tmp_path: Path, supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, supervisor: Supervisor, stop: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(restarts, "FIRST_DELAY_S", 0.0)
     supervisor.start(part(tmp_path, "raise SystemExit(3)"))
-    with watching(supervisor) as raised:
+    with watching(supervisor, stop) as raised:
         wait_for(lambda: bool(raised))
     assert str(raised[0]) == f"part died 6 times within 60 s, at last with exit status 3; its log: {tmp_path}/part.log"
 
 
 def test_a_part_that_ends_at_its_start_is_named_with_its_log(tmp_path: Path, supervisor: Supervisor) -> None:
     with pytest.raises(PartError, match=r"part ended at its start \(exit status 3\); its log: .*part\.log"):
-        supervisor.start(part(tmp_path, "raise SystemExit(3)"), ready=lambda: False)
+        start(supervisor, part(tmp_path, "raise SystemExit(3)"), lambda: False)
 
 
 def test_parts_end_in_the_order_of_their_roles(tmp_path: Path, supervisor: Supervisor) -> None:
@@ -105,7 +115,7 @@ signal.pause()
 """
     for role in reversed(Role):
         started = part(tmp_path, f"NAME = {role.value!r}\n{code}", role=role, name=role)
-        supervisor.start(started, ready=has_spoken(started))
+        start(supervisor, started, has_spoken(started))
     supervisor.end()
     assert (tmp_path / "order").read_text().split() == [
         "controller", "agent", "analysis-worker", "api", "redis", "postgres",
@@ -114,7 +124,7 @@ signal.pause()
 
 def test_a_part_that_ignores_its_signal_is_killed_after_its_grace(tmp_path: Path, supervisor: Supervisor) -> None:
     stubborn = part(tmp_path, STUBBORN, grace_s=0.1)
-    supervisor.start(stubborn, ready=has_spoken(stubborn))
+    start(supervisor, stubborn, has_spoken(stubborn))
     pid = supervisor.pids["part"]
     supervisor.end()
     assert gone(pid)
