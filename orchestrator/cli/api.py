@@ -11,6 +11,7 @@ import click
 from orchestrator.contracts.errors import MissingPartError, UserError
 
 DEFAULT_PORT = 8750
+CONNECTIONS_KEPT = 4
 
 
 @click.command()
@@ -43,7 +44,7 @@ def _serve(host: str, port: int, token: str) -> None:
     def stop_now(nodes: Sequence[str]) -> None:
         queue.stop_now(settings.redis_url, nodes)
 
-    store = wiring.open_store(settings)
+    store = wiring.open_store(settings, keep=CONNECTIONS_KEPT)
     try:
         application = app.create(store, token, stop_now=stop_now)
         uvicorn.run(application, host=host, port=port, log_level="warning", access_log=False)

@@ -77,7 +77,8 @@ def show(
 
     Example: modescope campaign show 3 --verdict multimodal
     """
-    from orchestrator.cli import tables, words
+    from orchestrator import words
+    from orchestrator.cli import tables
 
     with service() as client:
         progress = client.progress(campaign_id)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def tell_of(client: Client, found: Campaign, *, as_json: bool, verb: str, watched: bool = False) -> None:
     """Say what became of the campaign; with `watched`, follow it to its end instead of printing JSON now."""
-    from orchestrator.cli import words
+    from orchestrator import words
 
     if as_json and not watched:
         printing.as_json(found)
@@ -28,8 +28,8 @@ def tell_of(client: Client, found: Campaign, *, as_json: bool, verb: str, watche
 
 def follow(client: Client, campaign_id: int, *, as_json: bool) -> None:
     """Watch it to its end and say how it ended; exit status 1 when it is incomplete."""
+    from orchestrator import words
     from orchestrator.cli import watch as watching
-    from orchestrator.cli import words
     from orchestrator.contracts.campaigns import State
 
     try:

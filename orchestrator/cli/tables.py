@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from rich.table import Table
 
-from orchestrator.cli import words
+from orchestrator import words
 from orchestrator.contracts.campaigns import Campaign, Configuration, NodeShare
 from orchestrator.contracts.nodes import Node
 

@@ -12,7 +12,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from orchestrator.cli import tables, words
+from orchestrator import words
+from orchestrator.cli import tables
 from orchestrator.client import Client
 from orchestrator.contracts.campaigns import Progress
 from orchestrator.contracts.errors import UnavailableError

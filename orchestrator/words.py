@@ -1,4 +1,4 @@
-"""Sentences about campaigns, the same in every command."""
+"""Sentences about campaigns, the same in every command and in the report."""
 
 from __future__ import annotations
 
