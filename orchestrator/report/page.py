@@ -28,7 +28,7 @@ def render(content: Content, *, made_at: datetime | None = None) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(moment=_moment, duration=words.duration, small=_small)
-    return environment.get_template("report.html").render(
+    return environment.get_template("page.html").render(
         content=content,
         campaign=content.campaign,
         progress=content.progress,
