@@ -27,9 +27,11 @@ def read(text: str) -> Mapping[str, Any]:
         raise StudyError(f"longer than {MAX_CHARACTERS} characters: write blocks and exclusions, not a list")
     try:
         value = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader with less
+    except _RefusedError as error:
+        raise StudyError(f"{_line(error)}{error.problem}") from None
     except yaml.MarkedYAMLError as error:
         raise StudyError(f"{_line(error)}not YAML: {error.problem or error.context}") from None
-    except (yaml.YAMLError, ValueError) as error:
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a number with thousands of digits
         raise StudyError(f"not YAML: {error}") from None
     if not isinstance(value, dict):
         raise StudyError("a study is a mapping that begins with `name:`")
@@ -43,6 +45,13 @@ def path_of(location: Sequence[str | int]) -> str:
     return "".join(steps).removeprefix(".")
 
 
+class _RefusedError(yaml.MarkedYAMLError):
+    """YAML that a study file may not use."""
+
+    def __init__(self, problem: str, mark: yaml.Mark) -> None:
+        super().__init__(problem=problem, problem_mark=mark)
+
+
 class _Loader(yaml.SafeLoader):
     """Refuses aliases, anchors, tags, depth, and keys that stand twice."""
 
@@ -51,11 +60,11 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event = self.peek_event()  # type: ignore[no-untyped-call]  # types-PyYAML leaves it bare
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
-            raise _refusal("aliases and anchors are not allowed; write it out", event.start_mark)
+            raise _RefusedError("aliases and anchors are not allowed; write it out", event.start_mark)
         if getattr(event, "tag", None) is not None:
-            raise _refusal("tags are not allowed", event.start_mark)
+            raise _RefusedError("tags are not allowed", event.start_mark)
         if self.depth >= MAX_DEPTH:
-            raise _refusal(f"nested deeper than {MAX_DEPTH} levels", event.start_mark)
+            raise _RefusedError(f"nested deeper than {MAX_DEPTH} levels", event.start_mark)
         self.depth += 1
         node = super().compose_node(parent, index)
         self.depth -= 1
@@ -65,9 +74,9 @@ class _Loader(yaml.SafeLoader):
         seen = set()
         for key, _ in node.value:
             if key.tag != "tag:yaml.org,2002:str":
-                raise _refusal("a key has to be a word; put it in quotes", key.start_mark)
+                raise _RefusedError("a key has to be a word; put it in quotes", key.start_mark)
             if key.value in seen:
-                raise _refusal(f"key {key.value!r} stands twice", key.start_mark)
+                raise _RefusedError(f"key {key.value!r} stands twice", key.start_mark)
             seen.add(key.value)
         return super().construct_mapping(node, deep)
 
@@ -77,10 +86,6 @@ _Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
-
-
-def _refusal(problem: str, mark: yaml.Mark) -> yaml.MarkedYAMLError:
-    return yaml.constructor.ConstructorError(None, None, problem, mark)
 
 
 def _line(error: yaml.MarkedYAMLError) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.contracts.designs import Design, Level, Setting
 from orchestrator.contracts.errors import StudyError
+from orchestrator.design.factorial import Block, Factorial, Relation
 
 if TYPE_CHECKING:
-    from orchestrator.design.factorial import Block, Factorial
     from orchestrator.design.study import Study
 
 Levels = tuple[Level, ...]
@@ -31,6 +31,7 @@ def expand(study: Study) -> Design:
     _exclude(modes_of, study.design)
     if study.design.blocks and not modes_of:
         raise StudyError(f"design: no setting is left: {_what_emptied(study.design)}")
+    _check_sizes(study, modes_of)
     measured = ((levels, tuple(mode for mode in study.modes if mode in modes)) for levels, modes in modes_of.items())
     settings = [
         Setting(ordinal=ordinal, levels=levels, modes=modes) for ordinal, (levels, modes) in enumerate(measured)
@@ -76,6 +77,19 @@ def _exclude(modes_of: dict[Levels, set[str]], design: Factorial) -> None:
                 left.difference_update(modes or set(left))
     for levels in [levels for levels, left in modes_of.items() if not left]:
         del modes_of[levels]
+
+
+def _check_sizes(study: Study, settings: Collection[Levels]) -> None:
+    """No I/O benchmark can write records longer than the file: better said now than by every run."""
+    if not {"file_size_kb", "record_size_kb"} <= set(study.engine.options.required_factors):
+        return
+    fits = _constraint(Relation.AT_MOST.holds, "record_size_kb", "file_size_kb", study.design.factors)
+    too_long = sum(1 for levels in settings if not fits(levels))
+    if too_long:
+        raise StudyError(
+            f"design: record_size_kb is above file_size_kb in {too_long:,} of {len(settings):,} settings;"
+            " write `constraints: {record_size_kb: {at_most: file_size_kb}}` in the block"
+        )
 
 
 def _what_emptied(design: Factorial) -> str:

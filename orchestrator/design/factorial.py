@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from orchestrator.contracts import designs
 from orchestrator.contracts.engines import IO_FACTORS
-from orchestrator.design.parts import Level, Levels, Modes, Part, in_short, nearest
+from orchestrator.design.parts import Level, Levels, Modes, Part, WrongError, in_short, nearest
 
 COUNTED = frozenset({*IO_FACTORS, "frequency_khz"})
 """Factors whose levels are whole numbers, from 1."""
@@ -57,7 +57,7 @@ def _levels(levels: dict[str, tuple[designs.Level, ...]]) -> dict[str, tuple[des
     for factor in COUNTED & levels.keys():
         for level in levels[factor]:
             if not isinstance(level, int) or level < 1:
-                raise ValueError(f"{factor}: {in_short(level)} is not a whole number from 1")
+                raise WrongError(factor, what=f"{in_short(level)} is not a whole number from 1")
     return levels
 
 
@@ -80,16 +80,17 @@ class Block(Part):
         for factor, relations in self.constraints.items():
             for relation, other in relations.items():
                 for operand in (factor, other):
-                    self._check_operand(operand, relation, f"constraints.{factor}.{relation}")
+                    problem = self._problem_of(operand, relation)
+                    if problem is not None:
+                        raise WrongError("constraints", factor, relation, what=problem)
         return self
 
-    def _check_operand(self, operand: designs.Level, relation: Relation, where: str) -> None:
+    def _problem_of(self, operand: designs.Level, relation: Relation) -> str | None:
         if isinstance(operand, str) and operand not in self.levels:
-            raise ValueError(f"{where}: unknown factor {in_short(operand)}{nearest(operand, self.levels)}")
+            return f"unknown factor {in_short(operand)}{nearest(operand, self.levels)}"
         values = self.levels[operand] if isinstance(operand, str) else (operand,)
         wanted, kinds = ("whole numbers", int) if relation is Relation.MULTIPLE_OF else ("numbers", int | float)
-        if not all(isinstance(value, kinds) for value in values):
-            raise ValueError(f"{where}: {operand} has levels that are not {wanted}")
+        return None if all(isinstance(value, kinds) for value in values) else f"{operand} is not only {wanted}"
 
 
 class Factorial(Part):
@@ -109,48 +110,49 @@ class Factorial(Part):
                 return given
             case {"blocks": [{"levels": Mapping() as levels}, *_]}:
                 return {**given, "factors": list(levels)}
+            case {"blocks": _}:
+                return {**given, "factors": []}
         return given
 
     @model_validator(mode="after")
     def _factors_agree(self) -> Self:
         _factor_names(self.factors)
         if len(set(self.factors)) < len(self.factors):
-            raise ValueError("factors: one is listed twice")
+            raise WrongError("factors", what="one is listed twice")
         for number, block in enumerate(self.blocks):
             for factor in block.levels:
                 if factor not in self.factors:
-                    raise ValueError(
-                        f"blocks[{number}].levels: unknown factor {factor!r}{nearest(factor, self.factors)}"
+                    raise WrongError(
+                        "blocks", number, "levels", factor, what=f"unknown factor{nearest(factor, self.factors)}"
                     )
             for factor in self.factors:
                 if factor not in block.levels:
-                    raise ValueError(f"blocks[{number}].levels: factor {factor!r} is missing")
+                    raise WrongError("blocks", number, "levels", what=f"factor {factor!r} is missing")
         for factor in self.factors:
             if len({isinstance(level, str) for level in self.levels_of(factor)}) > 1:
-                raise ValueError(f"factor {factor!r} has numbers and texts as levels; use one kind")
+                raise WrongError("blocks", what=f"{factor} has numbers and texts as levels; use one kind")
         return self
 
     @model_validator(mode="after")
     def _exclusions_name_levels(self) -> Self:
         for number, exclusion in enumerate(self.exclusions):
             if not exclusion:
-                raise ValueError(f"exclusions[{number}]: it names nothing, and would take out everything")
+                raise WrongError("exclusions", number, what="it names nothing, and would take out everything")
             for factor, levels in exclusion.items():
                 if factor == "mode":
                     continue
-                where = f"exclusions[{number}].{factor}"
-                if factor not in self.factors:
-                    raise ValueError(f"{where}: unknown factor{nearest(factor, (*self.factors, 'mode'))}")
-                _check_known(levels, self.levels_of(factor), where)
+                problem = self._problem_of(factor, levels)
+                if problem is not None:
+                    raise WrongError("exclusions", number, factor, what=problem)
         return self
+
+    def _problem_of(self, factor: str, levels: Iterable[designs.Level]) -> str | None:
+        if factor not in self.factors:
+            return f"unknown factor{nearest(factor, (*self.factors, 'mode'))}"
+        known = self.levels_of(factor)
+        unknown = [level for level in levels if level not in known]
+        return f"{in_short(unknown[0])} is no level of any block" if unknown else None
 
     def levels_of(self, factor: str) -> tuple[designs.Level, ...]:
         """The levels of a factor over all blocks, each once, in the order they come."""
         return tuple(dict.fromkeys(level for block in self.blocks for level in block.levels[factor]))
-
-
-def _check_known(levels: Iterable[designs.Level], known: Collection[designs.Level], where: str) -> None:
-    for level in levels:
-        if level not in known:
-            suggestion = nearest(str(level), map(str, known)) if len(known) <= 20 else ""
-            raise ValueError(f"{where}: {in_short(level)} is no level of any block{suggestion}")

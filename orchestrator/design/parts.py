@@ -37,6 +37,14 @@ class Part(BaseModel):
         return given
 
 
+class WrongError(ValueError):
+    """What is wrong with a key further inside the part that found it."""
+
+    def __init__(self, *steps: str | int, what: str) -> None:
+        super().__init__(what)
+        self.steps = steps
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """The end of a message about an unknown word: the one that was probably meant, or all there are."""
     listed = list(known)
@@ -47,17 +55,19 @@ def nearest(word: str, known: Iterable[str]) -> str:
 def explain(error: ValidationError) -> str:
     """The first thing pydantic found wrong, as `path of the key: what is wrong`."""
     first = error.errors(include_url=False)[0]
-    place = path_of([step for step in first["loc"] if step != "[key]"])
-    match first["type"]:
-        case "value_error":
-            what = first["msg"].removeprefix("Value error, ")
-        case "missing":
+    steps = [step for step in first["loc"] if step != "[key]"]
+    match first:
+        case {"ctx": {"error": ValueError() as raised}}:
+            steps += getattr(raised, "steps", ())
+            what = str(raised)
+        case {"type": "missing"}:
             what = "is missing"
-        case "model_type" | "dict_type":
+        case {"type": "model_type" | "dict_type"}:
             what = f"has to be a mapping, not {in_short(first['input'])}"
         case _:
-            what = f"{in_short(first['input'])}: {first['msg'].replace('Input should', 'should')}"
-    return f"{place}: {what}" if place else what
+            advice = first["msg"].replace("Input should", "should").replace("tuple", "list")
+            what = f"{in_short(first['input'])}: {advice}"
+    return f"{path_of(steps)}: {what}" if steps else what
 
 
 def in_short(value: object) -> str:
@@ -104,6 +114,15 @@ def _each_once(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
+def _matching(pattern: str, advice: str) -> PlainValidator:
+    def check(value: object) -> str:
+        if isinstance(value, str) and re.fullmatch(pattern, value):
+            return value
+        raise ValueError(f"{in_short(value)} is no name; {advice}")
+
+    return PlainValidator(check)
+
+
 def short_form(key: str) -> BeforeValidator:
     """Lets a single word stand for a mapping with only this key: `engine: iozone`."""
     return BeforeValidator(lambda given: {key: given} if isinstance(given, str) else given)
@@ -113,8 +132,8 @@ Level = Annotated[designs.Level, PlainValidator(_level)]
 Levels = Annotated[tuple[Level, ...], BeforeValidator(_one_or_many), AfterValidator(_each_once)]
 Mode = Annotated[str, PlainValidator(_mode)]
 Modes = Annotated[tuple[Mode, ...], BeforeValidator(_one_or_many), AfterValidator(_each_once)]
-Title = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^\S[^\n\t]*$")]
-NodeName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
-ControlName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+Title = Annotated[str, _matching(r"\S[^\n\t]{0,119}", "write 1 to 120 characters on one line")]
+NodeName = Annotated[str, _matching(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}", "use letters, digits, dots and hyphens")]
+ControlName = Annotated[str, _matching(r"[a-z][a-z0-9_]{0,39}", "use small letters, digits and underscores")]
 Seed = Annotated[int, Field(strict=True, ge=0)]
 Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]

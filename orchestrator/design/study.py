@@ -16,7 +16,17 @@ from orchestrator.contracts.preparation import Frequency, Preparation
 from orchestrator.design import document
 from orchestrator.design.expand import expand
 from orchestrator.design.factorial import Factorial
-from orchestrator.design.parts import ControlName, Count, Part, Title, explain, in_short, nearest, short_form
+from orchestrator.design.parts import (
+    ControlName,
+    Count,
+    Part,
+    Title,
+    WrongError,
+    explain,
+    in_short,
+    nearest,
+    short_form,
+)
 from orchestrator.design.sections import Engine, Order, Placement, read_analysis, read_control, read_node
 
 MAX_CONFIGURATIONS = 2_000_000
@@ -57,26 +67,34 @@ class Study(Part):
         return given
 
     @model_validator(mode="after")
-    def _engine_can(self) -> Self:
-        for factor in self.engine.options.required_factors:
-            if factor not in self.design.factors:
-                raise ValueError(f"design: engine {self.engine.name} needs the factor {factor!r}")
-        known = self.engine.options.modes
-        for number, block in enumerate(self.design.blocks):
-            where = f"design.blocks[{number}].modes"
-            if block.modes is None and known is None:
-                raise ValueError(f"{where}: is missing; engine {self.engine.name} has no modes of its own")
-            _check_modes(block.modes or (), known, where)
-        for number, exclusion in enumerate(self.design.exclusions):
-            _check_modes(exclusion.get("mode", ()), self.modes, f"design.exclusions[{number}].mode")
-        if self.node.frequency is Frequency.PINNED and "frequency_khz" not in self.design.factors:
-            raise ValueError("node.frequency: pinned needs the factor 'frequency_khz'; or write `frequency: as_is`")
+    def _something_to_do(self) -> Self:
+        if not self.design.blocks and not self.controls:
+            raise WrongError("design", "blocks", what="the design is empty; give at least one block")
         return self
 
     @model_validator(mode="after")
+    def _engine_can(self) -> Self:
+        for factor in self.engine.options.required_factors:
+            if factor not in self.design.factors:
+                raise WrongError("design", "factors", what=f"engine {self.engine.name} needs {factor!r}")
+        for number, block in enumerate(self.design.blocks):
+            self._check_modes(block.modes, self.engine.options.modes, "blocks", number, "modes")
+        for number, exclusion in enumerate(self.design.exclusions):
+            self._check_modes(exclusion.get("mode", ()), self.modes, "exclusions", number, "mode")
+        if self.node.frequency is Frequency.PINNED and "frequency_khz" not in self.design.factors:
+            what = "pinned needs the factor 'frequency_khz'; or write `frequency: as_is`"
+            raise WrongError("node", "frequency", what=what)
+        return self
+
+    def _check_modes(self, listed: tuple[object, ...] | None, known: tuple[str, ...] | None, *steps: str | int) -> None:
+        if listed is None and known is None:
+            raise WrongError("design", *steps, what=f"is missing; engine {self.engine.name} has no modes of its own")
+        for mode in listed or ():
+            if known is not None and mode not in known:
+                raise WrongError("design", *steps, what=f"unknown mode {in_short(mode)}{nearest(str(mode), known)}")
+
+    @model_validator(mode="after")
     def _not_too_large(self) -> Self:
-        if not self.design.blocks and not self.controls:
-            raise ValueError("design.blocks: the design is empty; give at least one block")
         settings = sum(block.combinations for block in self.design.blocks)
         configurations = sum(block.combinations * len(block.modes or self.modes) for block in self.design.blocks)
         if configurations > MAX_CONFIGURATIONS:
@@ -160,19 +178,15 @@ def preset_names() -> list[str]:
 def find(source: str) -> Study:
     """A study file by its path, or else a preset by its name. Raises StudyError."""
     path = Path(source)
-    if source in preset_names() and not path.exists():
+    if source in preset_names() and not path.is_file():
         return preset(source)
     try:
-        return load(path.read_text(encoding="utf-8"), where=source)
+        with path.open(encoding="utf-8") as file:
+            text = file.read(document.MAX_CHARACTERS + 1)
     except FileNotFoundError:
         raise StudyError(f"{source}: no such file, and no preset; presets: {', '.join(preset_names())}") from None
     except OSError as error:
         raise StudyError(f"{source}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise StudyError(f"{source}: not a text file in UTF-8") from None
-
-
-def _check_modes(listed: tuple[object, ...], known: tuple[str, ...] | None, where: str) -> None:
-    for mode in listed:
-        if known is not None and mode not in known:
-            raise ValueError(f"{where}: unknown mode {in_short(mode)}{nearest(str(mode), known)}")
+    return load(text, where=source)
