@@ -29,6 +29,7 @@ _DETAILS = {
 _VALUE_LINE = re.compile(r"\s*(children see|parent sees|(min|max|avg) throughput per|min xfer)\b", re.IGNORECASE)
 _AUTO = re.compile(r"^\s*auto mode\s*$|\breclen\b", re.IGNORECASE | re.MULTILINE)
 _REPORT = re.compile(r'^"[\w -]+ report"\s*$', re.IGNORECASE | re.MULTILINE)
+_NOTHING = "no line 'Children see throughput': not a whole output of IOzone 3.x in throughput mode"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,10 +56,10 @@ def parse(text: str, *, partial: bool = False) -> tuple[Measured, ...]:
     reader = _Reader(partial)
     for number, line in enumerate(text.splitlines(), start=1):
         reader.take(number, line)
-    if not partial and not (reader.measured and reader.complete):
-        raise _explained(text, something=bool(reader.measured))
-    if partial and not reader.measured and (_AUTO.search(text) or _REPORT.search(text)):
-        raise _explained(text, something=False)
+    if not reader.measured and not (partial and reader.started and not _other_kind(text)):
+        raise OutputError(_other_kind(text) or _NOTHING)
+    if not reader.complete and not partial:
+        raise OutputError("'iozone test complete.' is missing: interrupted output; --partial prints what is there")
     return tuple(reader.measured)
 
 
@@ -69,6 +70,7 @@ class _Reader:
         self._partial = partial
         self._sizes: tuple[int, int] | None = None
         self.measured: list[Measured] = []
+        self.started = False
         self.complete = False
 
     def take(self, number: int, line: str) -> None:
@@ -79,7 +81,13 @@ class _Reader:
         elif sizes := _SIZES.fullmatch(line):
             self._sizes = int(sizes[1]), int(sizes[2])
             self.complete = False
-        elif _VALUE_LINE.match(line) and not self._take_value(line) and not self._partial:
+        elif _VALUE_LINE.match(line) and not self._take_value(line):
+            self._refuse(number, line)
+
+    def _refuse(self, number: int, line: str) -> None:
+        if "ops/sec" in line:
+            raise OutputError(f"line {number}: operations a second (-O), not throughput: run IOzone without -O")
+        if not self._partial:
             raise OutputError(f"line {number}: incomplete value line {line.strip()!r}; --partial prints what is whole")
 
     def _begin_invocation(self, number: int) -> None:
@@ -88,7 +96,7 @@ class _Reader:
                 f"line {number}: another invocation begins before 'iozone test complete.' of the one above; "
                 "--partial prints what is there"
             )
-        self._sizes, self.complete = None, False
+        self._sizes, self.started, self.complete = None, True, False
 
     def _take_value(self, line: str) -> bool:
         """Whether the line is whole, and where it belongs is known."""
@@ -117,11 +125,10 @@ class _Reader:
         return True
 
 
-def _explained(text: str, *, something: bool) -> OutputError:
-    if something:
-        return OutputError("'iozone test complete.' is missing: interrupted output; --partial prints what is there")
-    if _AUTO.search(text):
-        return OutputError("IOzone's auto mode (-a), a table without processes: run IOzone in throughput mode (-t)")
+def _other_kind(text: str) -> str | None:
+    """The name of another kind of IOzone's output, if it is one."""
     if _REPORT.search(text):
-        return OutputError("IOzone's spreadsheet report (-R) alone: run IOzone in throughput mode (-t), keep all of it")
-    return OutputError("no line 'Children see throughput': not an output of IOzone 3.x in throughput mode")
+        return "IOzone's spreadsheet report (-R), not throughput mode: run IOzone with -t, and keep all it prints"
+    if _AUTO.search(text):
+        return "IOzone's auto mode (-a), a table without processes: run IOzone in throughput mode (-t)"
+    return None
