@@ -44,7 +44,7 @@ class Agent:
         self._stop = Stop()
         self._journal = Journal(state)
         self._bench = Bench(
-            node=node, runner=Runner(self._journal, self._stop), inventory=inventory.load(home), cache=state
+            node=node, runner=Runner(self._journal, self._stop), inventory=inventory.load(home), state=state
         )
         self._state = state
         self._workplace: Workplace | None = None
