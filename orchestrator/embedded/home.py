@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import secrets
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -134,3 +135,11 @@ def _sockets(found: dict[str, Any], data: Path) -> Path:
     if recorded != data and recorded.exists() and recorded.stat().st_uid == os.geteuid():
         return recorded
     return Path(tempfile.mkdtemp(prefix="modescope-", dir="/var/tmp"))
+
+
+def discard(folder: Path) -> None:
+    """Remove a home in which nothing runs any more, with what it keeps elsewhere."""
+    record = folder / "home.json"
+    elsewhere = [Path(str(_read(record)[place])) for place in ("data", "sockets")] if record.exists() else []
+    for place in dict.fromkeys([*elsewhere, folder]):
+        shutil.rmtree(place)
