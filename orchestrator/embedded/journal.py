@@ -45,9 +45,9 @@ def end_leftovers(path: Path) -> int:
     if not path.exists():
         return 0
     service, entries = _read(path)
-    left = [entry for entry in sorted(entries, key=_stop_order) if entry.process.alive()]
-    for entry in left:
-        _end(entry)
+    left = [entry for entry in entries if entry.process.alive()]
+    for role in Role:
+        _end([entry for entry in left if entry.role is role])
     for pid in _marked(service):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -68,19 +68,17 @@ def _read(path: Path) -> tuple[str, list[Entry]]:
     return found["service"], entries
 
 
-def _stop_order(entry: Entry) -> int:
-    return list(Role).index(entry.role)
-
-
-def _end(entry: Entry) -> None:
-    grace_s = POSTGRES_GRACE_S if entry.role is Role.POSTGRES else GRACE_S
-    deadline = time.monotonic() + grace_s
-    with suppress(ProcessLookupError):
-        os.kill(entry.process.pid, entry.stop_signal)
-    while entry.process.alive() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    if entry.process.alive():
-        processes.kill_session(entry.process.pid)
+def _end(entries: list[Entry]) -> None:
+    for entry in entries:
+        with suppress(ProcessLookupError):
+            os.kill(entry.process.pid, entry.stop_signal)
+    asked = time.monotonic()
+    for entry in entries:
+        grace_s = POSTGRES_GRACE_S if entry.role is Role.POSTGRES else GRACE_S
+        while entry.process.alive() and time.monotonic() < asked + grace_s:
+            time.sleep(0.02)
+        if entry.process.alive():
+            processes.kill_session(entry.process.pid)
 
 
 def _marked(service: str) -> list[int]:

@@ -41,6 +41,7 @@ class Service:
         self._failure: Exception | None = None
         self._started = threading.Event()
         self._stop = threading.Event()
+        self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="modescope-service")
 
     def __enter__(self) -> Self:
@@ -60,11 +61,12 @@ class Service:
 
     def wait(self) -> None:
         """Block while the service runs; raises PartError when it had to be stopped because a part kept dying."""
-        self._thread.join()
+        self._ended.wait()
         self._raise_failure()
 
     def _end(self) -> None:
         self._stop.set()
+        self._ended.wait()  # before Python 3.13, a `join` that a signal interrupts takes the thread for ended
         self._thread.join()
 
     def _raise_failure(self) -> None:
@@ -80,6 +82,7 @@ class Service:
             self._failure = error
         finally:
             self._started.set()
+            self._ended.set()
 
     def _serve(self, opened: home.Home) -> None:
         supervisor = Supervisor(opened.journal, self._stop)
