@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orchestrator.cli import words
+from orchestrator import words
 from orchestrator.cli.files import write_whole
 from orchestrator.cli.printing import as_json
 
@@ -33,7 +33,7 @@ def design() -> None:
 def check(source: str, nodes: int | None, here: bool, json_wanted: bool) -> None:
     """Count what a study asks for, estimate its duration, draw which levels it covers.
 
-    FILE is a study file; PRESET one that comes with Modescope: demo, xu2020.
+    FILE is a study file; PRESET one that comes with Modescope: demo, xu2020 (in orchestrator/design/presets/).
 
     \b
     Example:
@@ -125,7 +125,7 @@ def _here_lines(preparation: Preparation) -> list[str]:
         return ["here: unknown, for the part that looks at machines (workers) is not installed"]
     if not found:
         return ["here: this machine can set all that the study asks of a node"]
-    missing = [f"here: this machine cannot set {shortfall['what']}" for shortfall in found]
+    missing = [f"here: {shortfall['what']}" for shortfall in found]
     return [
         *missing,
         "here: to run all the same, write",
