@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import queue
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from celery import Celery
+from celery import Celery, platforms
 from celery.worker.consumer import Consumer
 from celery.worker.state import maybe_shutdown
 from kombu import Producer
@@ -82,6 +83,8 @@ def celery_app(redis_url: str) -> Celery:
 
 def work(app: Celery, queue_name: str, *, name: str, on_idle: Callable[[], None] | None = None) -> None:
     """Be a worker on one queue until told to stop: solo pool, no gossip, no mingle, no heartbeat (DESIGN 5)."""
+    # As root Celery warns of pickled messages; ours are JSON.
+    warnings.simplefilter("ignore", platforms.SecurityWarning)
     PatientConsumer.on_idle = staticmethod(on_idle) if on_idle is not None else None
     worker = app.Worker(
         queues=[queue_name], pool="solo", concurrency=1, hostname=name, quiet=True, loglevel="WARNING",

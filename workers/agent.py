@@ -40,6 +40,7 @@ class Agent:
         self.session = uuid.uuid4()
         self._store = store
         state = home / "nodes" / node
+        self._home = home
         self._lock = _lock(state)
         self._stop = Stop()
         self._journal = Journal(state)
@@ -54,6 +55,7 @@ class Agent:
         """End and restore what an earlier life left, bring its runs home, then report for work."""
         self._journal.kill_survivors()
         restore(self._bench)
+        self._make_default_target()
         self._bench.target.sweep()
         spool = Spool(self._state, self._ledger())
         if spool.kept_aside is not None:
@@ -99,6 +101,12 @@ class Agent:
             logger.warning("no goodbye: %s", away)
         self._store.close()
         self._lock.close()
+
+    def _make_default_target(self) -> None:
+        """The home's own target folder is ours to make; one that the inventory names is its operator's."""
+        target = self._bench.target.path
+        if target == self._home / inventory.HOME_TARGET:
+            target.mkdir(exist_ok=True)
 
     def _report(self) -> bool:
         assert self._hello is not None  # noqa: S101 - set by start(), which everything else follows

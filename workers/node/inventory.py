@@ -13,6 +13,8 @@ from orchestrator.contracts.errors import InventoryError
 
 RESERVE_KB = 100 * 1024
 DEFAULT_TARGET = "default"
+HOME_TARGET = "target"
+"""The default target folder, in the home, where the inventory names none."""
 _KEYS = ("targets", "reserve_kb", "recordings")
 
 
@@ -50,7 +52,7 @@ def parse(given: object, *, home: Path, name: str) -> Inventory:
     for key in given:
         if key not in _KEYS:
             raise InventoryError(f"{name}: unknown key {key!r}; known: {', '.join(_KEYS)}")
-    targets = {DEFAULT_TARGET: home / "target"} | _paths(given, "targets", home, name)
+    targets = {DEFAULT_TARGET: home / HOME_TARGET} | _paths(given, "targets", home, name)
     return Inventory(
         targets=targets,
         reserve_kb=_size(given.get("reserve_kb", RESERVE_KB), name),

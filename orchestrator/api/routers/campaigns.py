@@ -65,9 +65,10 @@ def resume(campaign_id: CampaignId, store: Ledger) -> Campaign:
 @router.post("/{campaign_id}/cancel")
 def cancel(campaign_id: CampaignId, store: Ledger, stop_now: Stopper, body: Cancellation | None = None) -> Campaign:
     """Give up what is not measured yet; what is measured stays."""
+    at_work = [node.name for node in store.nodes.all() if node.job_id is not None]  # a cancelled job is nobody's
     cancelled = store.campaigns.cancel(campaign_id)
     if body is not None and body.now:
-        stop_now([node.name for node in store.nodes.all() if node.job_id is not None])
+        stop_now(at_work)
     return cancelled
 
 

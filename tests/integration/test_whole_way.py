@@ -1,0 +1,183 @@
+"""The whole way, on real parts: a study goes in, runs and verdicts come out, whatever dies in between."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import shutil
+import signal
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from orchestrator.client import Client
+from orchestrator.contracts.campaigns import Progress
+from orchestrator.embedded.service import Service
+from orchestrator.queue import redis_client
+from workers.benchmarks import iozone_text
+
+SIX = "[initial_writers, rewriters, readers, re-readers, random_readers, random_writers]"
+SHORT_RUNS = f"""
+name: short runs
+design:
+  blocks:
+    - levels: {{threads: [1, 2], file_size_kb: [64, 128], record_size_kb: [4]}}
+      modes: {SIX}
+replicates: 60
+replicates_per_job: 5
+engine: builtin
+"""
+LONG_RUNS = """
+name: long runs
+design:
+  blocks:
+    - levels: {step: [1]}
+      modes: [readers]
+replicates: 4
+replicates_per_job: 4
+engine: {name: replay, mixture: "normal:1,1000,1", run_s: 30}
+"""
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[Service]:
+    """Everything that `modescope up --nodes 2` starts."""
+    folder = Path(tempfile.mkdtemp(prefix="ms-", dir="/var/tmp"))
+    with Service(folder, nodes=2) as running:
+        yield running
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def client(service: Service) -> Iterator[Client]:
+    """A client of its interface."""
+    with Client(service.address, service.token) as connected:
+        yield connected
+
+
+def environment(pid: int) -> dict[str, str]:
+    """What a process was started with."""
+    words = (word.partition("=") for word in Path(f"/proc/{pid}/environ").read_text().split("\0"))
+    return {name: value for name, _, value in words}
+
+
+def wait_for(
+    what: str, look: Callable[[], object], holds: Callable[[object], bool], *, within_s: float = 90.0
+) -> object:
+    """Look until it holds; a failure says what was seen last."""
+    deadline = time.monotonic() + within_s
+    while not holds(seen := look()):
+        if time.monotonic() > deadline:
+            pytest.fail(f"{what}: not within {within_s} s; last seen: {seen}")
+        time.sleep(0.05)  # between two looks
+    return seen
+
+
+def until(client: Client, campaign: int, what: str, holds: Callable[[Progress], bool]) -> None:
+    wait_for(what, lambda: client.progress(campaign), holds)
+
+
+def submit(client: Client, study: str) -> int:
+    return client.submit(study)[0].id
+
+
+def valid_measurements(client: Client, campaign: int) -> Counter[tuple[str, ...]]:
+    """Configuration -> how many valid measurements its export shows."""
+    rows = csv.DictReader(io.StringIO(b"".join(client.export(campaign)).decode()))
+    return Counter(
+        (row["threads"], row["file_size_kb"], row["record_size_kb"], row["mode"])
+        for row in rows
+        if row["valid"] == "valid"
+    )
+
+
+def test_a_study_ends_complete_with_a_verdict_for_every_configuration(client: Client) -> None:
+    campaign = submit(client, SHORT_RUNS)
+    until(client, campaign, "final verdicts", lambda seen: seen.verdicts_final)
+    assert client.campaign(campaign).state == "complete"
+    assert set(valid_measurements(client, campaign).values()) == {60}
+    assert all(one.verdict is not None and one.final for one in client.configurations(campaign))
+
+
+def test_an_agent_killed_with_its_benchmark_costs_nothing(service: Service, client: Client) -> None:
+    campaign = submit(client, SHORT_RUNS)
+    until(client, campaign, "some runs", lambda seen: seen.valid_runs > 20)
+    agent = service.pids["agent-local-1"]
+    os.kill(agent, signal.SIGKILL)
+    until(client, campaign, "the end", lambda seen: seen.campaign.state != "running")
+    assert client.campaign(campaign).state == "complete"
+    assert set(valid_measurements(client, campaign).values()) == {60}
+
+
+def test_emptying_redis_loses_nothing(service: Service, client: Client) -> None:
+    campaign = submit(client, SHORT_RUNS)
+    until(client, campaign, "some runs", lambda seen: seen.valid_runs > 20)
+    with redis_client(environment(service.pids["controller"])["MODESCOPE_REDIS_URL"]) as redis:
+        redis.flushall()
+    until(client, campaign, "the end", lambda seen: seen.campaign.state != "running")
+    assert client.campaign(campaign).state == "complete"
+    assert set(valid_measurements(client, campaign).values()) == {60}
+
+
+def test_a_paused_campaign_stands_still_until_it_is_resumed(client: Client) -> None:
+    campaign = submit(client, SHORT_RUNS)
+    until(client, campaign, "some runs", lambda seen: seen.valid_runs > 5)
+    client.pause(campaign)
+    until(client, campaign, "nobody at work", lambda seen: not {"leased", "offered"} & set(seen.jobs))
+    paused_at = client.progress(campaign).valid_runs
+    assert client.progress(campaign).valid_runs == paused_at
+    client.resume(campaign)
+    until(client, campaign, "the end", lambda seen: seen.campaign.state == "complete")
+
+
+def test_cancelling_now_ends_the_run_in_flight(client: Client) -> None:
+    campaign = submit(client, LONG_RUNS)
+    until(client, campaign, "a run in flight", lambda seen: seen.jobs.get("leased") == 1)
+    begin = time.monotonic()
+    client.cancel(campaign, now=True)
+    following = submit(client, LONG_RUNS.replace("run_s: 30", "run_s: 0"))
+    until(client, following, "both nodes free", lambda seen: seen.campaign.state == "complete")
+    wait_for("every node free", client.nodes, lambda nodes: all(node.job_id is None for node in nodes), within_s=15)
+    assert time.monotonic() - begin < 20
+    assert client.campaign(campaign).state == "cancelled"
+
+
+def test_iozone_measures_what_it_prints(
+    require_program: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    iozone = require_program("iozone")
+    printed = tmp_path / "printed"
+    printed.mkdir()
+    wrapper = tmp_path / "bin" / "iozone"
+    wrapper.parent.mkdir()
+    wrapper.write_text(f'#!/bin/sh\n[ "$1" = -v ] && exec {iozone} -v\n{iozone} "$@" | tee {printed}/$$\n')
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{wrapper.parent}:{os.environ['PATH']}")
+    study = f"""
+        name: iozone
+        design:
+          blocks:
+            - levels: {{threads: [2], file_size_kb: [256], record_size_kb: [64]}}
+              modes: {SIX}
+        replicates: 3
+        engine: {{name: iozone, settle_s: 0}}
+        """
+    folder = Path(tempfile.mkdtemp(prefix="ms-", dir="/var/tmp"))
+    with Service(folder) as service, Client(service.address, service.token) as client:
+        campaign = submit(client, study)
+        until(client, campaign, "the end", lambda seen: seen.campaign.state != "running")
+        rows = list(csv.DictReader(io.StringIO(b"".join(client.export(campaign)).decode())))
+    shutil.rmtree(folder)
+    texts = [file.read_text() for file in printed.iterdir()]
+    expected = sorted(
+        float(value) for text in texts for value in re.findall(r"Children see throughput.*=\s*([\d.]+) kB/sec", text)
+    )
+    assert len(rows) == 18
+    assert sorted(float(row["throughput_kbps"]) for row in rows) == pytest.approx(expected)
+    assert all(iozone_text.parse(text) for text in texts)
