@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from orchestrator.contracts.campaigns import Campaign, Progress, State
+from orchestrator.contracts.campaigns import Campaign, Configuration, Progress, State
 
 
 def duration(seconds: float) -> str:
@@ -27,6 +27,14 @@ def counted(number: int, noun: str) -> str:
 def state(campaign: Campaign) -> str:
     """Its state, and whether it is paused."""
     return "paused" if campaign.paused and campaign.state is State.RUNNING else str(campaign.state)
+
+
+def title(factors: Sequence[str], found: Configuration) -> str:
+    """`readers, threads 2, file_size_kb 64`; or the name of a control, marked as what it is."""
+    if found.control is not None:
+        return f"{found.control} (synthetic control)"
+    levels = zip(factors, found.levels, strict=True)
+    return ", ".join([found.mode, *(f"{factor} {level}" for factor, level in levels)])
 
 
 def listed(counts: Mapping[str, int]) -> str:

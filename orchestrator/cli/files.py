@@ -7,6 +7,14 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from orchestrator.contracts.errors import UserError
+
+
+def check_writable(path: Path) -> None:
+    """Before hours of work: can this file be written at their end? Raises UserError."""
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise UserError(f"--out {path}: {path.parent} is not a folder you can write to")
+
 
 def write_whole(path: Path, pieces: Iterable[bytes]) -> None:
     """Write beside `path`, then rename: whoever reads `path` never sees half of it.

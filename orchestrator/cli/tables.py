@@ -24,10 +24,13 @@ def of_configurations(factors: Sequence[str], configurations: Iterable[Configura
     """A row per configuration, in the order given; `n` is the number of valid runs."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for factor in factors:
-        table.add_column(factor, justify="right")
-    for name in ("mode", "n", "components", "family", "verdict"):
-        table.add_column(name, justify="right" if name in {"n", "components"} else "left")
-    table.add_column("why", overflow="fold", ratio=1)
+        table.add_column(factor.replace("_", " "), justify="right")  # a heading breaks at blanks only
+    table.add_column("mode", no_wrap=True)
+    table.add_column("n", justify="right", no_wrap=True)
+    table.add_column("components", justify="right", max_width=6)
+    table.add_column("family", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("why", overflow="fold", ratio=1, min_width=20)
     for found in configurations:
         table.add_row(*_cells(len(factors), found), style=_COLOURS.get(found.verdict or ""))
     return table

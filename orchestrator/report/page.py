@@ -62,7 +62,7 @@ def _card(content: Content, flagged: Flagged) -> dict[str, Any]:
     """What the template shows of a flagged configuration."""
     stored = flagged.fitted.selection
     selection = None if stored is None else Selection.from_dict(stored)
-    title = _title(content, flagged.configuration)
+    title = words.title(content.campaign.factors, flagged.configuration)
     return {
         "configuration": flagged.configuration,
         "title": title,
@@ -84,13 +84,6 @@ def _components(selection: Selection) -> list[str]:
         f"{100 * weight:.0f} % around {unit.told(float(median))} {unit.name}"
         for weight, median in zip(best.weights, medians, strict=True)
     ]
-
-
-def _title(content: Content, found: Configuration) -> str:
-    if found.control is not None:
-        return f"{found.control} (synthetic control)"
-    levels = zip(content.campaign.factors, found.levels, strict=True)
-    return ", ".join([found.mode, *(f"{factor} {level}" for factor, level in levels)])
 
 
 def _rows(content: Content) -> list[Configuration]:
