@@ -12,6 +12,8 @@ from orchestrator.contracts.nodes import Hello, Node
 from orchestrator.contracts.runs import Receipt, Run
 from tests.contract.stores import StoreUnderTest
 
+MANY = 50
+"""More jobs than any study here has: nothing a test does may go on for ever."""
 ENGINES = {"builtin": "1", "iozone": "3.489"}
 
 
@@ -24,6 +26,7 @@ class Agent:
         self.session = uuid4()
         self.engines = ENGINES if engines is None else engines
         self._sequence = count()
+        self._last_job: int | None = None
         self.hello()
 
     def hello(self) -> None:
@@ -36,15 +39,21 @@ class Agent:
         return self.store.jobs.claim(job_id, self.session)
 
     def take(self) -> Assignment:
-        """Claim something that is offered to this node, after a pass of the dispatcher."""
+        """Claim something that is offered to this node, after a pass of the dispatcher.
+
+        Like a queue: what it had last comes last.
+        """
         assignment = self.try_to_take()
         assert assignment is not None, f"nothing is offered to {self.node}"
         return assignment
 
     def try_to_take(self) -> Assignment | None:
         self.store.control.dispatch()
-        offers = [offer for offer in self.store.control.unheard(older_than_s=0) if offer.node == self.node]
-        return self.claim(min(offer.job_id for offer in offers)) if offers else None
+        offers = [offer.job_id for offer in self.store.control.unheard(older_than_s=0) if offer.node == self.node]
+        if not offers:
+            return None
+        self._last_job = min(offers, key=lambda job_id: (job_id == self._last_job, job_id))
+        return self.claim(self._last_job)
 
     def run(self, job: Assignment, pending: Pending | None = None, *, valid: bool = True) -> Run:
         """A run of one replicate, of the first that is missing by default."""
@@ -91,7 +100,10 @@ class Agent:
 
     def work_off(self) -> None:
         """Carry jobs out until none is offered, then let the controller draw its conclusions."""
-        while (job := self.try_to_take()) is not None:
+        for _ in range(MANY):
+            job = self.try_to_take()
+            if job is None:
+                break
             self.measure(job)
             assert self.finish(job)
         self.store.control.reconcile()
