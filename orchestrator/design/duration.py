@@ -3,7 +3,8 @@
 IOzone pauses around its tests, which measure two modes each: with its own pause of 2 s, writing alone takes 8.0 s,
 with the reading test 12.0 s, with the random test 16.2 s, with both 20.2 s (version 3.489, file of 4 kB). The rate of
 writing is that of 436 recorded invocations on SSDs: 3.2 s a mode for every GB that all processes write together, up
-to 100 GB; what was just written is read from memory. Not counted: TRIM, dropping caches, repeated runs.
+to 100 GB; what was just written is read from memory. `builtin` is for small files, which never leave memory. Not
+counted: TRIM, dropping caches, repeated runs.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from orchestrator.design.study import Study
 
 IOZONE_OWN_SETTLE_S = 2.0
 IOZONE_START_S = 0.15
-BUILTIN_START_S = 0.02
-WRITE_S_PER_GB = 3.2
-READ_S_PER_GB = 0.3
+BUILTIN_START_S = 0.03
+DISK_S_PER_GB = 3.2
+MEMORY_S_PER_GB = 0.3
 PAUSES: Mapping[frozenset[str], int] = {
     frozenset({"initial_writers", "rewriters"}): 4,
     frozenset({"readers", "re-readers"}): 2,
@@ -45,7 +46,7 @@ def invocation_s(options: Options, setting: Mapping[str, Level], modes: tuple[st
         case ReplayOptions():
             return options.run_s
         case BuiltinOptions():
-            return BUILTIN_START_S + _transfer_s(setting, modes)
+            return BUILTIN_START_S + len(modes) * _all_files_gb(setting) * MEMORY_S_PER_GB
         case IozoneOptions():
             needed = {"initial_writers", *modes}
             pauses = sum(count for test, count in PAUSES.items() if test & needed)
@@ -54,5 +55,9 @@ def invocation_s(options: Options, setting: Mapping[str, Level], modes: tuple[st
 
 
 def _transfer_s(setting: Mapping[str, Level], modes: tuple[str, ...]) -> float:
-    per_mode_gb = float(setting["threads"]) * float(setting["file_size_kb"]) / 1e6
-    return sum(per_mode_gb * (WRITE_S_PER_GB if mode in WRITING else READ_S_PER_GB) for mode in modes)
+    s_per_gb = sum(DISK_S_PER_GB if mode in WRITING else MEMORY_S_PER_GB for mode in modes)
+    return _all_files_gb(setting) * s_per_gb
+
+
+def _all_files_gb(setting: Mapping[str, Level]) -> float:
+    return float(setting["threads"]) * float(setting["file_size_kb"]) / 1e6

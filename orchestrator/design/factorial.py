@@ -135,23 +135,21 @@ class Factorial(Part):
 
     @model_validator(mode="after")
     def _exclusions_name_levels(self) -> Self:
+        known = {factor: set(self.levels_of(factor)) for factor in self.factors}
         for number, exclusion in enumerate(self.exclusions):
             if not exclusion:
                 raise WrongError("exclusions", number, what="it names nothing, and would take out everything")
             for factor, levels in exclusion.items():
                 if factor == "mode":
                     continue
-                problem = self._problem_of(factor, levels)
-                if problem is not None:
-                    raise WrongError("exclusions", number, factor, what=problem)
+                if factor not in known:
+                    what = f"unknown factor{nearest(factor, (*self.factors, 'mode'))}"
+                    raise WrongError("exclusions", number, factor, what=what)
+                for level in levels:
+                    if level not in known[factor]:
+                        what = f"{in_short(level)} is no level of any block"
+                        raise WrongError("exclusions", number, factor, what=what)
         return self
-
-    def _problem_of(self, factor: str, levels: Iterable[designs.Level]) -> str | None:
-        if factor not in self.factors:
-            return f"unknown factor{nearest(factor, (*self.factors, 'mode'))}"
-        known = self.levels_of(factor)
-        unknown = [level for level in levels if level not in known]
-        return f"{in_short(unknown[0])} is no level of any block" if unknown else None
 
     def levels_of(self, factor: str) -> tuple[designs.Level, ...]:
         """The levels of a factor over all blocks, each once, in the order they come."""

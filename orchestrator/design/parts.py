@@ -108,9 +108,11 @@ def _one_or_many(value: object) -> object:
 def _each_once(values: tuple[Any, ...]) -> tuple[Any, ...]:
     if not values:
         raise ValueError("the list is empty; name at least one")
-    if len(set(values)) < len(values):
-        twice = next(value for place, value in enumerate(values) if value in values[:place])
-        raise ValueError(f"{in_short(twice)} is listed twice")
+    seen: set[Any] = set()
+    for value in values:
+        if value in seen:
+            raise ValueError(f"{in_short(value)} is listed twice")
+        seen.add(value)
     return values
 
 

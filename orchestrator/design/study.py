@@ -31,6 +31,8 @@ from orchestrator.design.sections import Engine, Order, Placement, read_analysis
 
 MAX_CONFIGURATIONS = 2_000_000
 MAX_JOBS = 2_000_000
+MAX_COMPARISONS = 20_000_000
+"""Settings times exclusions: more would take minutes."""
 PRESETS = files("orchestrator.design") / "presets"
 
 
@@ -102,6 +104,8 @@ class Study(Part):
                 f"design: the levels multiply to {configurations:,} configurations, more than {MAX_CONFIGURATIONS:,};"
                 " use fewer levels, or more blocks with fewer levels each"
             )
+        if settings * len(self.design.exclusions) > MAX_COMPARISONS:
+            raise DesignTooLargeError("design.exclusions: too many for a design of this size; merge some of them")
         if settings * self.jobs_per_setting > MAX_JOBS:
             raise DesignTooLargeError(f"more than {MAX_JOBS:,} jobs; raise `replicates_per_job`")
         return self
