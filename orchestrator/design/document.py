@@ -12,6 +12,7 @@ from orchestrator.contracts.errors import StudyError
 
 MAX_CHARACTERS = 256 * 1024
 MAX_DEPTH = 12
+MAX_KEY = 200
 MAX_WHOLE_NUMBER = 2**53
 """Larger ones do not survive a JSON reader that counts in doubles."""
 
@@ -76,7 +77,7 @@ class _Loader(yaml.SafeLoader):
             if key.tag != "tag:yaml.org,2002:str":
                 raise _RefusedError("a key has to be a word; put it in quotes", key.start_mark)
             if key.value in seen:
-                raise _RefusedError(f"key {key.value!r} stands twice", key.start_mark)
+                raise _RefusedError(f"key {key.value[:MAX_KEY]!r} stands twice", key.start_mark)
             seen.add(key.value)
         return super().construct_mapping(node, deep)
 
@@ -98,6 +99,8 @@ def _check(value: object, place: Path) -> None:
     match value:
         case dict():
             for key, inner in value.items():
+                if len(key) > MAX_KEY:
+                    raise StudyError(f"{path_of(place) or 'the study'}: a key is longer than {MAX_KEY} characters")
                 _check_text(key, place)
                 _check(inner, (*place, key))
         case list():

@@ -145,6 +145,19 @@ def test_a_thousand_million_configurations_are_refused_before_they_are_enumerate
         study.load(text, where="huge.yaml")
 
 
+def test_exclusions_that_would_take_minutes_are_refused() -> None:
+    many = list(range(1, 1001))
+    design = {"blocks": [{"levels": {"a": many, "b": many}, "modes": ["m"]}], "exclusions": [{"a": 1}] * 30}
+    engine = {"name": "replay", "recording": "r"}
+    text = json.dumps({"name": "slow", "design": design, "replicates": 1, "engine": engine})
+    assert mistake(text).startswith("design.exclusions: too many")
+
+
+def test_a_key_is_a_word() -> None:
+    assert mistake(f"{'x' * 300}: 1") == "the study: a key is longer than 200 characters"
+    assert mistake("1: 2") == "line 1: a key has to be a word; put it in quotes"
+
+
 def test_more_jobs_than_can_be_planned_are_refused() -> None:
     assert "more than 2,000,000 jobs" in mistake(MINIMAL.replace("150", "1000000\nreplicates_per_job: 1"))
 
