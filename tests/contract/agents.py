@@ -98,9 +98,9 @@ class Agent:
         self.measure(job)
         assert self.finish(job)
 
-    def work_off(self) -> None:
-        """Carry jobs out until none is offered, then let the controller draw its conclusions."""
-        for _ in range(MANY):
+    def work_off(self, *, jobs: int = MANY) -> None:
+        """Carry out at most `jobs` jobs, until none is offered; then let the controller draw its conclusions."""
+        for _ in range(jobs):
             job = self.try_to_take()
             if job is None:
                 break
