@@ -9,7 +9,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from orchestrator.contracts.designs import Design
-from orchestrator.contracts.engines import IozoneOptions
+from orchestrator.contracts.engines import IozoneOptions, ReplayOptions
 from orchestrator.contracts.preparation import Frequency, Preparation
 from orchestrator.design import duration
 from orchestrator.design.expand import expand, survivors
@@ -120,7 +120,9 @@ def _notes(study: Study) -> Iterator[str]:
 
 
 def _unset_factors(study: Study) -> Iterator[str]:
-    """Factors whose levels nobody applies: they label the runs, no more."""
+    """Factors whose levels nobody applies: they label the runs, no more. A replay looks samples up by all of them."""
+    if isinstance(study.engine.options, ReplayOptions):
+        return
     used = set(study.engine.options.required_factors)
     for factor in study.design.factors:
         if factor == "frequency_khz" and study.node.frequency is Frequency.AS_IS:
