@@ -1,7 +1,8 @@
 """The search for the best maximum of each family's likelihood at each number of components.
 
-Forward: k components start from clusters of the sample and from the fit with k - 1, one component split or one
-inserted where the density is under-fitted. Then across: the solutions of the other families are starts too.
+Forward: k components start from clusters of the sample, from the fit with k - 1 (one component split, or one inserted
+where the density is under-fitted), and from what the families before found. Backward: from the fit with k + 1, one
+component left out, and from what all other families found.
 """
 
 from collections.abc import Sequence
@@ -9,14 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.arrays import Array, Indices
+from analysis.arrays import Array
 from analysis.mixture import starts
-from analysis.mixture.families import FAMILIES, Family
-from analysis.mixture.kernels import Kernels, best_kernels
+from analysis.mixture.families import FAMILIES, Axis, Family
+from analysis.mixture.kernels import Kernels, array_kernels, best_kernels
 from analysis.mixture.sample import Points, Sample, points_for
-
-FIRST_STEPS, MORE_STEPS = 6, 10
-KEPT, FINISHED = 4, 2
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,6 +26,7 @@ class Found:
     converged: bool
     iterations: int
     floor: float
+    sketch: Array
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,58 +35,84 @@ class Problem:
 
     family: Family
     points: Points
-    y: Array
-    counts: Array
-    cuts: Sequence[Indices]
+    ground: starts.Ground
 
 
 def search(sample: Sample, families: Sequence[str], components: int, floor: float) -> dict[tuple[str, int], Found]:
     """The best fits found, by family and number of components; no more components than distinct values."""
+    most = min(components, sample.n_distinct)
+    problems = pose(sample, families, most, floor)
     kernels = best_kernels()
     found: dict[tuple[str, int], Found] = {}
-    for name in families:
-        problem = pose(sample, FAMILIES[name], components, floor)
-        for k in range(1, min(components, sample.n_distinct) + 1):
-            found[name, k] = climb(kernels, problem, _forward_starts(problem, k, found.get((name, k - 1))))
+    for k in range(1, most + 1):
+        for problem in problems:
+            found[problem.family.name, k] = _climb(kernels, problem, _forward(problem, found, k), -np.inf)
+    for k in range(most, 1, -1):
+        for problem in problems:
+            better = _backward(problem, found, k)
+            if better:
+                incumbent = found[problem.family.name, k]
+                end = _climb(kernels, problem, better, incumbent.loglik)
+                found[problem.family.name, k] = max(incumbent, end, key=lambda one: one.loglik)
     return found
 
 
-def pose(sample: Sample, family: Family, components: int, floor: float) -> Problem:
-    """Points and clusters of a family's axis."""
-    y = family.axis.forward(sample.values / sample.unit)
-    order = np.argsort(y)
-    y, counts = y[order], sample.counts[order]
-    points = points_for(sample, family, floor)
-    return Problem(family=family, points=points, y=y, counts=counts, cuts=starts.kmeans_cuts(y, counts, components))
+def pose(sample: Sample, families: Sequence[str], components: int, floor: float) -> list[Problem]:
+    """The families' points; families of one base axis share its clusters and windows."""
+    grounds: dict[Axis, starts.Ground] = {}
+    problems = []
+    for name in families:
+        family = FAMILIES[name]
+        points = points_for(sample, family, floor)
+        axis = Axis.LOG if family.needs_positive else Axis.IDENTITY
+        if axis not in grounds:
+            y = axis.forward(sample.values / sample.unit)
+            grounds[axis] = starts.survey(y, sample.counts, components, floor * sample.sd(axis))
+        problems.append(Problem(family=family, points=points, ground=grounds[axis]))
+    return problems
 
 
-def climb(kernels: Kernels, problem: Problem, theta: Array) -> Found:
-    """Short EM from every start, longer EM from the better ones, Newton from the best; the highest end."""
-    kernel, points = problem.family.kernel, problem.points
-    theta, loglik = kernels.em(kernel, points, theta, FIRST_STEPS)
-    theta, loglik = kernels.em(kernel, points, _highest(theta, loglik, KEPT), MORE_STEPS)
-    ends = kernels.newton(kernel, points, _highest(theta, loglik, FINISHED))
-    best = int(np.argmax(ends.loglik))
+def _climb(kernels: Kernels, problem: Problem, sketches: list[Array], target: float) -> Found:
+    """The highest maximum that these starts lead to; anything where none above `target` is in sight."""
+    family, points = problem.family, problem.points
+    theta = starts.theta_of(family, np.concatenate(sketches), points.floor)
+    end = kernels.climb(family.kernel, points, theta, target)
     return Found(
-        theta=ends.theta[best],
-        loglik=float(ends.loglik[best]),
-        converged=bool(ends.converged[best]),
-        iterations=FIRST_STEPS + MORE_STEPS + int(ends.iterations[best]),
+        theta=end.theta[0],
+        loglik=float(end.loglik[0]),
+        converged=bool(end.converged[0]),
+        iterations=int(end.iterations[0]),
         floor=points.floor,
+        sketch=starts.sketch_of(family, end.theta[0]),
     )
 
 
-def _highest(theta: Array, loglik: Array, count: int) -> Array:
-    return theta[np.argsort(-loglik, kind="stable")[:count]]
+def _forward(problem: Problem, found: dict[tuple[str, int], Found], k: int) -> list[Array]:
+    """Sketches (s, 3, k) to start from, before anything with more components is known."""
+    family, ground = problem.family, problem.ground
+    sketches = [ground.clusters[k - 1][None]] if k <= len(ground.clusters) else []
+    if (quantiles := starts.quantile_clusters(ground, k)) is not None:
+        sketches.append(quantiles[None])
+    if k > 1:
+        smaller = found[family.name, k - 1]
+        sign = -1.0 if family.axis is Axis.MIRRORED_LOG else 1.0
+        log_density = array_kernels.log_density(family.kernel, sign * ground.y, smaller.theta)
+        sketches.append(starts.splits(smaller.sketch))
+        sketches.append(starts.insertions(ground, smaller.sketch, log_density))
+    return sketches + _of_others(family, found, k)
 
 
-def _forward_starts(problem: Problem, k: int, smaller: Found | None) -> Array:
-    kernel, floor = problem.family.kernel, problem.points.floor
-    rows = [
-        starts.from_cuts(kernel, problem.y, problem.counts, cuts, floor)
-        for cuts in (problem.cuts[k - 1], starts.quantile_cuts(problem.counts, k))
-        if len(cuts) == k
-    ]
-    if smaller is not None:
-        rows.extend(starts.splits(smaller.theta, floor))
-    return np.array(rows)
+def _backward(problem: Problem, found: dict[tuple[str, int], Found], k: int) -> list[Array]:
+    """Sketches from the fit with one component more, and from the other families."""
+    larger = found.get((problem.family.name, k + 1))
+    removals = [] if larger is None else [starts.removals(larger.sketch)]
+    return removals + _of_others(problem.family, found, k)
+
+
+def _of_others(family: Family, found: dict[tuple[str, int], Found], k: int) -> list[Array]:
+    """What the other families found with k components, as sketches on this family's base axis."""
+    others = [name for (name, size) in found if size == k and name != family.name]
+    same = [found[name, k].sketch for name in others if FAMILIES[name].needs_positive == family.needs_positive]
+    rest = [found[name, k].sketch for name in others if FAMILIES[name].needs_positive != family.needs_positive]
+    translate = starts.to_log if family.needs_positive else starts.from_log
+    return ([np.array(same)] if same else []) + ([translate(np.array(rest))] if rest else [])

@@ -1,44 +1,147 @@
-"""Initial values: where the search begins. All on a family's kernel axis, in x / unit.
+"""Initial values: where the search begins.
 
-A start is theta, shape (3, k): weight, location, scale.
+A *sketch*, shape (..., 3, k), is a mixture by the weight, mean and standard deviation of its components on the base
+axis of its family: x for the normal, log x for the others (in x / unit). Sketches are what families have in common,
+so that each can start from what another found.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
 from math import pi
 
 import numpy as np
 
 from analysis.arrays import Array, Indices
-from analysis.mixture.families import Axis, Family, Kernel
+from analysis.mixture.families import HALF_LOG_TWO_PI, Axis, Family, Kernel
 
 MAX_BINS = 256
 EULER_GAMMA = float(np.euler_gamma)
 LOGISTIC_SD = pi / 3**0.5
 EXTREME_SD = pi / 6**0.5
-# Where and how wide a component is tried when one is added to a fit: places per sample, widths in units of its sd.
-PLACES = 24
-WIDTHS = (0.04, 0.15, 0.5)
+LOG_TWO_PI = 2 * HALF_LOG_TWO_PI
+# Halves of a split component: apart by this many standard deviations, narrower by this factor.
+SPLIT_SHIFT, SPLIT_WIDTH = 0.8, 0.6
+# How many places are tried when a component is added to a fit; windows grow by this factor, in steps of this share.
+INSERTED = 7
+WINDOW_GROWTH, WINDOW_STEP, SMALLEST_WINDOW = 1.6, 6, 3
 
 
-def from_moments(kernel: Kernel, mean: Array, sd: Array) -> tuple[Array, Array]:
-    """Location and scale of kernel components with these means and standard deviations on the axis."""
-    if kernel == Kernel.LOGISTIC:
-        return mean, sd / LOGISTIC_SD
-    if kernel == Kernel.SMALLEST_EXTREME:
-        return mean + EULER_GAMMA * sd / EXTREME_SD, sd / EXTREME_SD
-    if kernel == Kernel.GAMMA:
-        return mean + 0.5 * sd**2, sd
-    return mean, sd
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Ground:
+    """A sample on a base axis, and what starts are made from there."""
+
+    y: Array  # sorted, (d,)
+    counts: Array
+    clusters: Sequence[Array]  # one sketch per k = 1, 2, ...: exact k-means
+    first: Indices  # windows of neighbours, (w,)
+    last: Indices
+    window: Array  # held, mean, sd of each window, (3, w)
+    gain: Array  # log-likelihood of a component of its own for each window, less what the others lose
 
 
-def to_moments(kernel: Kernel, location: Array, scale: Array) -> tuple[Array, Array]:
-    """Inverse of `from_moments`."""
-    if kernel == Kernel.LOGISTIC:
-        return location, scale * LOGISTIC_SD
-    if kernel == Kernel.SMALLEST_EXTREME:
-        return location - EULER_GAMMA * scale, scale * EXTREME_SD
-    if kernel == Kernel.GAMMA:
-        return location - 0.5 * scale**2, scale
-    return location, scale
+def survey(y: Array, counts: Array, components: int, floor: float) -> Ground:
+    """Clusters and windows of a sorted sample; `floor` is the smallest sd of an inserted component."""
+    first, last = _windows(len(y))
+    held, mean, variance = _moments(y, counts, first, last)
+    sd = np.maximum(np.sqrt(variance), floor)
+    share = held / np.sum(counts)
+    own = np.log(share / sd) - 0.5 * (LOG_TWO_PI + variance / sd**2)
+    lost = np.sum(counts) * (1 - share) * np.log1p(-share)
+    return Ground(
+        y=y,
+        counts=counts,
+        clusters=[_of_clusters(y, counts, cuts) for cuts in kmeans_cuts(y, counts, components)],
+        first=first,
+        last=last,
+        window=np.stack([share, mean, sd]),
+        gain=held * own + lost,
+    )
+
+
+def sketch_of(family: Family, theta: Array) -> Array:
+    """The sketch of mixtures on the kernel's axis, (..., 3, k)."""
+    weight, location, scale = theta[..., 0, :], theta[..., 1, :], theta[..., 2, :]
+    if family.kernel == Kernel.LOGISTIC:
+        scale = scale * LOGISTIC_SD
+    elif family.kernel == Kernel.SMALLEST_EXTREME:
+        location, scale = location - EULER_GAMMA * scale, scale * EXTREME_SD
+    elif family.kernel == Kernel.GAMMA:
+        location = location - 0.5 * scale**2
+    sign = -1.0 if family.axis is Axis.MIRRORED_LOG else 1.0
+    return np.stack([weight, sign * location, scale], axis=-2)
+
+
+def theta_of(family: Family, sketch: Array, floor: float) -> Array:
+    """Inverse of `sketch_of`, no scale below `floor`."""
+    sign = -1.0 if family.axis is Axis.MIRRORED_LOG else 1.0
+    weight, location, scale = sketch[..., 0, :], sign * sketch[..., 1, :], sketch[..., 2, :]
+    if family.kernel == Kernel.LOGISTIC:
+        scale = scale / LOGISTIC_SD
+    elif family.kernel == Kernel.SMALLEST_EXTREME:
+        scale = scale / EXTREME_SD
+        location = location + EULER_GAMMA * scale
+    elif family.kernel == Kernel.GAMMA:
+        location = location + 0.5 * scale**2
+    return np.stack([weight, location, np.maximum(scale, floor)], axis=-2)
+
+
+def to_log(sketch: Array) -> Array:
+    """A sketch of x as a sketch of log x: lognormal components with the same means and standard deviations."""
+    sd = sketch[..., 2, :]
+    mean = np.maximum(sketch[..., 1, :], 1e-3 * sd)
+    variance = np.log1p((sd / mean) ** 2)
+    return np.stack([sketch[..., 0, :], np.log(mean) - 0.5 * variance, np.sqrt(variance)], axis=-2)
+
+
+def from_log(sketch: Array) -> Array:
+    """Inverse of `to_log`; spreads above 1 on the log axis count as 1."""
+    variance = np.minimum(sketch[..., 2, :], 1.0) ** 2
+    mean = np.exp(sketch[..., 1, :] + 0.5 * variance)
+    return np.stack([sketch[..., 0, :], mean, mean * np.sqrt(np.expm1(variance))], axis=-2)
+
+
+def splits(sketch: Array) -> Array:
+    """Every component of a (3, k) sketch split in two, one at a time: (k, 3, k + 1)."""
+    k = sketch.shape[1]
+    rows = np.arange(k)
+    weight, mean, sd = sketch
+    found = np.empty((k, 3, k + 1))
+    found[:, :, :k] = sketch
+    found[rows, :, rows] = np.stack([0.5 * weight, mean - SPLIT_SHIFT * sd, SPLIT_WIDTH * sd], axis=1)
+    found[:, :, k] = np.stack([0.5 * weight, mean + SPLIT_SHIFT * sd, SPLIT_WIDTH * sd], axis=1)
+    return found
+
+
+def removals(sketch: Array) -> Array:
+    """Every component of a (3, k) sketch left out, one at a time: (k, 3, k - 1)."""
+    found = sketch[:, _all_but_one(sketch.shape[1])].transpose(1, 0, 2).copy()
+    found[:, 0] /= np.sum(found[:, 0], axis=1, keepdims=True)
+    return found
+
+
+def insertions(ground: Ground, sketch: Array, log_density: Array) -> Array:
+    """A (3, k) sketch with one more component, where the fit describes its neighbourhood worst: (i, 3, k + 1).
+
+    `log_density` (d,) is the fit's at `ground.y`. Given to a component of its own with weight m / n, the m runs of a
+    window gain sum log((m / n) g / f) and the others lose -(n - m) log(1 - m / n): a lower bound of what the
+    log-likelihood gains, from cumulative sums alone.
+    """
+    fitted = np.concatenate([[0.0], np.cumsum(ground.counts * log_density)])
+    gain = ground.gain - (fitted[ground.last] - fitted[ground.first])
+    chosen = ground.window[:, _apart(gain, ground.first, ground.last)].T
+    found = np.empty((len(chosen), 3, sketch.shape[1] + 1))
+    found[:, :, :-1] = sketch
+    found[:, 0, :-1] *= 1 - chosen[:, :1]
+    found[:, :, -1] = chosen
+    return found
+
+
+def quantile_clusters(ground: Ground, k: int) -> Array | None:
+    """The sketch of k clusters of about equal counts; None where one value holds more than that."""
+    below = np.cumsum(ground.counts) - ground.counts
+    cuts = np.unique(np.searchsorted(below, np.sum(ground.counts) * np.arange(k) / k)).astype(np.int64)
+    return _of_clusters(ground.y, ground.counts, cuts) if len(cuts) == k and cuts[-1] < len(ground.y) else None
 
 
 def kmeans_cuts(y: Array, counts: Array, components: int) -> list[Indices]:
@@ -47,9 +150,8 @@ def kmeans_cuts(y: Array, counts: Array, components: int) -> list[Indices]:
     `y` sorted, (d,), with counts (d,). Long samples are grouped into `MAX_BINS` runs of neighbours first.
     """
     edges: Indices = np.unique(np.linspace(0, len(y), min(len(y), MAX_BINS) + 1).astype(np.int64))
-    sums = [np.concatenate([[0.0], np.cumsum(counts * power)])[edges] for power in (1.0, y, y * y)]
-    spread = _within_cost(*sums)
     bins = len(edges) - 1
+    spread = _within_cost(y - y[len(y) // 2], counts, edges)
     cost = spread[0]
     cuts: list[Indices] = [np.zeros(1, dtype=np.int64)]
     back: list[Indices] = []
@@ -61,13 +163,29 @@ def kmeans_cuts(y: Array, counts: Array, components: int) -> list[Indices]:
     return cuts
 
 
-def _within_cost(weight: Array, first: Array, second: Array) -> Array:
+def _of_clusters(y: Array, counts: Array, cuts: Indices) -> Array:
+    """One component per cluster of the sorted values, by its moments: (3, k)."""
+    held, mean, variance = _moments(y, counts, cuts, np.append(cuts[1:], len(y)))
+    return np.stack([held / np.sum(counts), mean, np.sqrt(variance)])
+
+
+def _moments(y: Array, counts: Array, first: Indices, last: Indices) -> tuple[Array, Array, Array]:
+    """Count, mean and variance of y[first:last], each (w,)."""
+    centre = y[len(y) // 2]
+    deviation = y - centre
+    sums = np.zeros((3, len(y) + 1))
+    np.cumsum(counts * np.stack([np.ones_like(y), deviation, deviation**2]), axis=1, out=sums[:, 1:])
+    held, total, squares = sums[:, last] - sums[:, first]
+    mean = total / held
+    return held, centre + mean, np.maximum(squares / held - mean**2, 0.0)
+
+
+def _within_cost(y: Array, counts: Array, edges: Indices) -> Array:
     """Sum of squares about the mean of bins i..j, (bins, bins); inf below the diagonal."""
+    weight, total, squares = (np.concatenate([[0.0], np.cumsum(counts * y**power)])[edges] for power in (0, 1, 2))
     held = weight[None, 1:] - weight[:-1, None]
-    total = first[None, 1:] - first[:-1, None]
-    squares = second[None, 1:] - second[:-1, None]
-    upper = np.triu(np.ones_like(held, dtype=bool))
-    spread = squares - total**2 / np.where(upper, held, 1.0)
+    upper = held > 0
+    spread = squares[None, 1:] - squares[:-1, None] - (total[None, 1:] - total[:-1, None]) ** 2 / np.where(upper, held, 1)
     return np.where(upper, np.maximum(spread, 0.0), np.inf)
 
 
@@ -80,81 +198,34 @@ def _trace(back: list[Indices], k: int, bins: int) -> Indices:
     return starts
 
 
-def from_cuts(kernel: Kernel, y: Array, counts: Array, cuts: Indices, floor: float) -> Array:
-    """One component per cluster of the sorted values, by its moments."""
-    weight = np.add.reduceat(counts, cuts)
-    mean = np.add.reduceat(counts * y, cuts) / weight
-    deviation = y - np.repeat(mean, np.diff(cuts, append=len(y)))
-    sd = np.sqrt(np.add.reduceat(counts * deviation**2, cuts) / weight)
-    location, scale = from_moments(kernel, mean, np.maximum(sd, floor))
-    return np.stack([weight / np.sum(weight), location, np.maximum(scale, floor)])
+@cache
+def _all_but_one(k: int) -> Indices:
+    return np.array([[j for j in range(k) if j != left_out] for left_out in range(k)], dtype=np.int64)
 
 
-def quantile_cuts(counts: Array, k: int) -> Indices:
-    """Cuts into k clusters of about equal counts; fewer where one value holds more."""
-    below = np.cumsum(counts) - counts
-    wanted = np.sum(counts) * np.arange(k) / k
-    return np.unique(np.searchsorted(below, wanted)).astype(np.int64)
+@cache
+def _windows(d: int) -> tuple[Indices, Indices]:
+    """First and last (exclusive) index of runs of neighbours, from a few to half of all."""
+    first = [np.zeros(0, dtype=np.int64)]
+    last = list(first)
+    length = float(SMALLEST_WINDOW)
+    while length <= d / 2:
+        places = np.arange(0, d - int(length) + 1, max(1, int(length) // WINDOW_STEP))
+        first.append(places)
+        last.append(places + int(length))
+        length *= WINDOW_GROWTH
+    return np.concatenate(first), np.concatenate(last)
 
 
-def splits(theta: Array, floor: float) -> Array:
-    """Every component of a (3, k) fit split in two, one at a time: (k, 3, k + 1)."""
-    k = theta.shape[1]
-    found = np.repeat(np.concatenate([theta, theta[:, -1:]], axis=1)[None], k, axis=0)
-    rows = np.arange(k)
-    weight, location, scale = theta
-    found[:, :, k] = theta.T
-    found[rows, 0, rows] = found[:, 0, k] = 0.5 * weight
-    found[rows, 1, rows] = location - 0.8 * scale
-    found[:, 1, k] = location + 0.8 * scale
-    found[rows, 2, rows] = found[:, 2, k] = np.maximum(0.6 * scale, floor)
-    return found
-
-
-def removals(theta: Array) -> Array:
-    """Every component of a (3, k) fit left out, one at a time: (k, 3, k - 1)."""
-    k = theta.shape[1]
-    kept = np.array([[j for j in range(k) if j != left_out] for left_out in range(k)])
-    found = theta[:, kept].transpose(1, 0, 2).copy()
-    found[:, 0] /= np.sum(found[:, 0], axis=1, keepdims=True)
-    return found
-
-
-def insertions(theta: Array, trial: Array, gains: Array, count: int) -> Array:
-    """The fit with one more component, where the density is most under-fitted: (<= count, 3, k + 1).
-
-    `trial` (3, t) are candidate components with their best weights, `gains` (t,) their predicted gains.
-    """
-    order = np.argsort(-gains, kind="stable")
+def _apart(gain: Array, first: Indices, last: Indices) -> list[int]:
+    """The windows of the highest gains that overlap none chosen before by more than half of their union."""
     chosen: list[int] = []
-    for candidate in order:
-        apart = [abs(trial[1, candidate] - trial[1, other]) > trial[2, candidate] for other in chosen]
-        if all(apart):
-            chosen.append(int(candidate))
-        if len(chosen) == count:
+    while len(chosen) < min(INSERTED, len(gain)):
+        best = int(np.argmax(gain))
+        if gain[best] == -np.inf:
             break
-    found = np.empty((len(chosen), 3, theta.shape[1] + 1))
-    for row, candidate in enumerate(chosen):
-        found[row, :, :-1] = theta
-        found[row, 0, :-1] *= 1 - trial[0, candidate]
-        found[row, :, -1] = trial[:, candidate]
-    return found
-
-
-def converted(source: Family, target: Family, theta: Array) -> Array:
-    """A fit of one family as a start for another: components with about the same means and spreads."""
-    mean, sd = to_moments(source.kernel, theta[..., 1, :], theta[..., 2, :])
-    if source.axis is Axis.MIRRORED_LOG:
-        mean = -mean
-    if source.axis is Axis.IDENTITY and target.axis is not Axis.IDENTITY:
-        positive = np.maximum(mean, 1e-3 * sd)
-        log_variance = np.log1p((sd / positive) ** 2)
-        mean, sd = np.log(positive) - 0.5 * log_variance, np.sqrt(log_variance)
-    elif target.axis is Axis.IDENTITY and source.axis is not Axis.IDENTITY:
-        variance = np.minimum(sd, 1.0) ** 2
-        mean = np.exp(mean + 0.5 * variance)
-        sd = mean * np.sqrt(np.expm1(variance))
-    if target.axis is Axis.MIRRORED_LOG:
-        mean = -mean
-    location, scale = from_moments(target.kernel, mean, sd)
-    return np.stack([theta[..., 0, :], location, scale], axis=-2)
+        chosen.append(best)
+        shared = np.minimum(last, last[best]) - np.maximum(first, first[best])
+        union = np.maximum(last, last[best]) - np.minimum(first, first[best])
+        gain[2 * shared > union] = -np.inf
+    return chosen

@@ -10,11 +10,14 @@ from scipy import special
 from analysis.arrays import Array, Flags
 from analysis.mixture.families import HALF_LOG_TWO_PI, Kernel
 from analysis.mixture.kernels.port import (
+    CLOSE,
     DAMPING_MAX,
     DAMPING_MIN,
     FARTHEST,
+    HOPE,
     NEWTON_GAIN,
     NEWTON_STEPS,
+    RACE,
     SMALLEST_WEIGHT,
     Optimum,
 )
@@ -25,15 +28,24 @@ name = "numpy"
 
 def em(kernel: Kernel, points: Points, theta: Array, iterations: int) -> tuple[Array, Array]:
     """See `port.Kernels.em`."""
-    loglik, moments = _expectation(kernel, points, theta)
+    loglik = np.full(len(theta), -np.inf)
+    previous = theta
     for _ in range(iterations):
-        proposal = _maximisation(kernel, points, theta, moments)
-        new_loglik, new_moments = _expectation(kernel, points, proposal)
-        better = new_loglik > loglik
-        theta = np.where(better[:, None, None], proposal, theta)
-        loglik = np.where(better, new_loglik, loglik)
-        moments = np.where(better[:, None, None], new_moments, moments)
+        ahead, moments = _expectation(kernel, points, theta)
+        better = ahead > loglik
+        if not np.any(better):
+            return previous, loglik
+        loglik = np.where(better, ahead, loglik)
+        previous = np.where(better[:, None, None], theta, previous)
+        theta = np.where(better[:, None, None], _maximisation(kernel, points, theta, moments), previous)
     return theta, loglik
+
+
+def log_density(kernel: Kernel, y: Array, theta: Array) -> Array:
+    """Log-density of one mixture (3, k) on the kernel's axis at y, (m,)."""
+    z = _standardise(kernel, y, theta[None])
+    value: Array = np.logaddexp.reduce(_log_densities(kernel, theta[None], z)[0][0], axis=0)
+    return value
 
 
 def _standard(kernel: Kernel, z: Array) -> tuple[Array, Array, Array]:
@@ -48,9 +60,9 @@ def _standard(kernel: Kernel, z: Array) -> tuple[Array, Array, Array]:
     return z - growth, 1 - growth, -growth
 
 
-def _standardise(kernel: Kernel, points: Points, theta: Array) -> Array:
+def _standardise(kernel: Kernel, y: Array, theta: Array) -> Array:
     """z, shape (starts, k, m); the gamma's is not scaled."""
-    distance = points.y - theta[:, 1, :, None]
+    distance = y - theta[:, 1, :, None]
     if kernel != Kernel.GAMMA:
         distance /= theta[:, 2, :, None]
     return np.clip(distance, -FARTHEST * 1e6, FARTHEST)
@@ -89,7 +101,7 @@ def _responsibilities(points: Points, log_density: Array) -> tuple[Array, Array]
 
 def _expectation(kernel: Kernel, points: Points, theta: Array) -> tuple[Array, Array]:
     """Log-likelihoods and the moments (starts, 6, k) that `_maximisation` needs."""
-    z = _standardise(kernel, points, theta)
+    z = _standardise(kernel, points.y, theta)
     log_density, slope, curvature = _log_densities(kernel, theta, z)
     loglik, r = _responsibilities(points, log_density)
     moments = np.zeros((len(theta), 6, theta.shape[2]))
@@ -164,9 +176,22 @@ def _concave_step(location: Array, scale: Array, held: Array, moments: Array) ->
     return location + scale * shift / stretch, scale / stretch
 
 
-def newton(kernel: Kernel, points: Points, theta: Array) -> Optimum:
+def climb(kernel: Kernel, points: Points, theta: Array, target: float) -> Optimum:
+    """See `port.Kernels.climb`."""
+    for steps, kept in RACE:
+        theta, loglik = em(kernel, points, theta, steps)
+        theta = theta[np.argsort(-loglik, kind="stable")[:kept]]
+    best = newton(kernel, points, theta[:1], target)
+    for row in theta[1:]:
+        end = newton(kernel, points, row[None], max(target, best.loglik[0]))
+        if end.loglik[0] > best.loglik[0]:
+            best = end
+    return best
+
+
+def newton(kernel: Kernel, points: Points, theta: Array, target: float = -np.inf) -> Optimum:
     """See `port.Kernels.newton`."""
-    ends = [_newton(kernel, points, row) for row in theta]
+    ends = [_newton(kernel, points, row, target) for row in theta]
     return Optimum(
         theta=np.array([end[0] for end in ends]),
         loglik=np.array([end[1] for end in ends]),
@@ -175,7 +200,7 @@ def newton(kernel: Kernel, points: Points, theta: Array) -> Optimum:
     )
 
 
-def _newton(kernel: Kernel, points: Points, theta: Array) -> tuple[Array, float, bool, int]:
+def _newton(kernel: Kernel, points: Points, theta: Array, target: float) -> tuple[Array, float, bool, int]:
     """Levenberg-Marquardt: the Hessian, plus damping times the information of the complete data."""
     damping = 0.0
     loglik, gradient, information, complete = _derivatives(kernel, points, theta)
@@ -183,6 +208,8 @@ def _newton(kernel: Kernel, points: Points, theta: Array) -> tuple[Array, float,
         step, gain, damping = _damped_step(gradient, information, complete, damping)
         if gain < NEWTON_GAIN:
             return theta, loglik, True, iteration
+        if damping == 0 and gain < CLOSE and loglik + HOPE * gain < target:
+            return theta, loglik, False, iteration
         proposal = _moved(kernel, theta, step, points.floor)
         ahead = _derivatives(kernel, points, proposal)
         if ahead[0] >= loglik:
@@ -263,7 +290,7 @@ def _hold_at_floor(gradient: Array, information: Array, complete: Array, at_floo
 
 def _component_terms(kernel: Kernel, points: Points, theta: Array) -> tuple[Array, Array, Array, Array, Array, Array]:
     """log(weight x density), then its derivatives in u = location / scale and s = log scale: u, s, uu, us, ss."""
-    z = _standardise(kernel, points, theta[None])[0]
+    z = _standardise(kernel, points.y, theta[None])[0]
     if kernel == Kernel.GAMMA:
         shape = theta[2, :, None] ** -2
         constant, first, second = gamma_terms(shape)

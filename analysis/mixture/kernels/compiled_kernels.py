@@ -10,11 +10,14 @@ from analysis.arrays import Array, Flags, Indices
 from analysis.mixture.families import HALF_LOG_TWO_PI, Kernel
 from analysis.mixture.kernels.elementary import fast_exp, fast_expm1, fast_log
 from analysis.mixture.kernels.port import (
+    CLOSE,
     DAMPING_MAX,
     DAMPING_MIN,
     FARTHEST,
+    HOPE,
     NEWTON_GAIN,
     NEWTON_STEPS,
+    RACE,
     SMALLEST_WEIGHT,
     Optimum,
 )
@@ -33,9 +36,15 @@ def em(kernel: Kernel, points: Points, theta: Array, iterations: int) -> tuple[A
     return _em(int(kernel), *_arrays(points), theta, iterations)  # type: ignore[no-any-return]  # numba is untyped
 
 
-def newton(kernel: Kernel, points: Points, theta: Array) -> Optimum:
+def climb(kernel: Kernel, points: Points, theta: Array, target: float) -> Optimum:
+    """See `port.Kernels.climb`."""
+    ends = _climb(int(kernel), *_arrays(points), np.ascontiguousarray(theta), target, RACE)
+    return Optimum(theta=ends[0], loglik=ends[1], converged=ends[2], iterations=ends[3])
+
+
+def newton(kernel: Kernel, points: Points, theta: Array, target: float = -np.inf) -> Optimum:
     """See `port.Kernels.newton`."""
-    ends = _newton(int(kernel), *_arrays(points), np.ascontiguousarray(theta))
+    ends = _newton(int(kernel), *_arrays(points), np.ascontiguousarray(theta), target)
     return Optimum(theta=ends[0], loglik=ends[1], converged=ends[2], iterations=ends[3])
 
 
@@ -49,18 +58,19 @@ def _em(kernel, y, log_weight, first, counts, floor, starts, iterations):  # typ
     work = np.empty((5, k, y.shape[0]))
     best, loglik = starts.copy(), np.empty(rows)
     moments = np.empty((6, k))
-    proposal = np.empty((3, k))
     for row in range(rows):
         theta = best[row]
-        loglik[row] = _expectation(kernel, y, log_weight, first, counts, theta, work)
+        loglik[row] = -np.inf
+        previous = theta.copy()
         for _ in range(iterations):
-            _moments(kernel, work, moments)
-            _maximisation(kernel, theta, moments, floor, proposal)
-            ahead = _expectation(kernel, y, log_weight, first, counts, proposal, work)
+            ahead = _expectation(kernel, y, log_weight, first, counts, theta, work)
             if not ahead > loglik[row]:
+                theta[:] = previous
                 break
             loglik[row] = ahead
-            theta[:] = proposal
+            previous[:] = theta
+            _moments(kernel, work, moments)
+            _maximisation(kernel, previous, moments, floor, theta)
     return best, loglik
 
 
@@ -292,20 +302,35 @@ def _gamma_terms(shape):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, error_model="numpy")
-def _newton(kernel, y, log_weight, first, counts, floor, starts):  # type: ignore[no-untyped-def]
+def _climb(kernel, y, log_weight, first, counts, floor, starts, target, race):  # type: ignore[no-untyped-def]
+    theta = starts
+    for steps, kept in race:
+        theta, loglik = _em(kernel, y, log_weight, first, counts, floor, theta, steps)
+        theta = theta[np.argsort(-loglik, kind="mergesort")[:kept]]
+    best = _newton(kernel, y, log_weight, first, counts, floor, theta[:1], target)
+    for row in range(1, theta.shape[0]):
+        least = max(target, best[1][0])
+        end = _newton(kernel, y, log_weight, first, counts, floor, theta[row : row + 1], least)
+        if end[1][0] > best[1][0]:
+            best = end
+    return best
+
+
+@njit(cache=True, error_model="numpy")
+def _newton(kernel, y, log_weight, first, counts, floor, starts, target):  # type: ignore[no-untyped-def]
     rows, _, k = starts.shape
     work = np.empty((5, k, y.shape[0]))
     score = np.empty((3 * k, y.shape[0]))
     best, loglik = starts.copy(), np.empty(rows)
     converged, iterations = np.zeros(rows, dtype=np.bool_), np.full(rows, NEWTON_STEPS)
     for row in range(rows):
-        ends = _newton_row(kernel, y, log_weight, first, counts, floor, best[row], work, score)
+        ends = _newton_row(kernel, y, log_weight, first, counts, floor, target, best[row], work, score)
         loglik[row], converged[row], iterations[row] = ends
     return best, loglik, converged, iterations
 
 
 @njit(cache=True, error_model="numpy")
-def _newton_row(kernel, y, log_weight, first, counts, floor, theta, work, score):  # type: ignore[no-untyped-def]
+def _newton_row(kernel, y, log_weight, first, counts, floor, target, theta, work, score):  # type: ignore[no-untyped-def]
     """Moves theta to a maximum; returns log-likelihood, converged, iterations. See `array_kernels._newton`."""
     size = 3 * theta.shape[1]
     gradient, new_gradient = np.empty(size), np.empty(size)
@@ -321,6 +346,8 @@ def _newton_row(kernel, y, log_weight, first, counts, floor, theta, work, score)
         gain = _solved(factor, gradient, step)
         if gain < NEWTON_GAIN:
             return loglik, True, iteration
+        if damping == 0 and gain < CLOSE and loglik + HOPE * gain < target:
+            return loglik, False, iteration
         _move(theta, step, floor, proposal)
         ahead = _derivatives(kernel, data, proposal, work, score, new_gradient, new_information, new_complete)
         if ahead >= loglik:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from analysis.arrays import Array, Flags, Indices
 from analysis.mixture.families import Kernel
 from analysis.mixture.sample import Points
@@ -10,6 +12,11 @@ from analysis.mixture.sample import Points
 # Newton stops when the gain it still predicts, in log-likelihood, is below this; convergence there is quadratic.
 NEWTON_GAIN = 1e-7
 NEWTON_STEPS = 60
+# A climb is given up when Newton's own prediction stays below the target.
+HOPE = 1.5
+CLOSE = 0.5
+# Rounds of a race between starts: EM steps, and how many of the starts go on.
+RACE = ((3, 6), (8, 3))
 # Damping of Newton's matrix, in units of the complete-data information (EM's own curvature).
 DAMPING_MIN, DAMPING_MAX = 1e-3, 1e6
 # exp() of this times any power of a double stays finite; a point there has density 0 anyway.
@@ -28,14 +35,24 @@ class Optimum:
 
 
 class Kernels(Protocol):
-    """The two loops over a batch of starts; theta has shape (starts, 3, k): weight, location, scale."""
+    """Loops over a batch of starts; theta has shape (starts, 3, k): weight, location, scale."""
 
     name: str
 
     def em(self, kernel: Kernel, points: Points, theta: Array, iterations: int) -> tuple[Array, Array]:
-        """`iterations` EM steps from each start; returns theta and its log-likelihoods (starts,), never lower."""
+        """`iterations` EM steps from each start; returns theta, and the log-likelihoods (starts,) before the last step.
+
+        A step never lowers the likelihood; where rounding makes it do so, the steps end.
+        """
         ...
 
-    def newton(self, kernel: Kernel, points: Points, theta: Array) -> Optimum:
-        """Damped Newton steps on the marginal log-likelihood to a maximum, scale >= points.floor."""
+    def newton(self, kernel: Kernel, points: Points, theta: Array, target: float = -np.inf) -> Optimum:
+        """Damped Newton steps on the marginal log-likelihood to a maximum, scale >= points.floor.
+
+        Ends early, not converged, where a maximum above `target` cannot be expected any more.
+        """
+        ...
+
+    def climb(self, kernel: Kernel, points: Points, theta: Array, target: float) -> Optimum:
+        """A race of EM between the starts, then Newton from the best: the one highest end."""
         ...
