@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-compile --constraint constraints.txt
+# --no-compile saves 90 MB; compiling what the parts import (40 MB) makes them start three times as fast.
+COMPILE := import orchestrator.api.app, orchestrator.embedded.service, orchestrator.wiring, uvicorn, workers.tasks, workers.wiring
 # Arguments for `make demo` and `make test`: make demo ARGS="--engine iozone"
 ARGS ?=
 
@@ -47,6 +49,7 @@ $(VENV)/.base: $(VENV)/.made constraints.txt pyproject.toml
 	@echo "installing into $(VENV) (about 350 MB)"
 	@$(PIP) --editable .
 	@$(BIN)/python -m orchestrator.embedded.redis_binary
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -c '$(COMPILE)'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base

@@ -23,9 +23,9 @@ UP = (sys.executable, "-m", "orchestrator.cli.main", "up")
 PARTS = ["agent-local-1", "analysis-worker", "api", "controller", "postgres", "redis"]
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "home"
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("up") / "home"
     yield folder
     journal.end_leftovers(folder / "children.json")
     data = Path(json.loads((folder / "home.json").read_text())["data"])
@@ -49,6 +49,49 @@ def running(home: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], 
             process.communicate()
 
 
+def test_up_serves_its_home_alone_until_it_is_killed(home: Path) -> None:
+    with running(home) as (process, ready):
+        the_api_answers_for_one_node(home, ready)
+        a_second_up_is_refused(home, process.pid)
+        killed_parts_are_started_again(home, ready)
+        process.kill()
+        process.wait()
+        assert not gone(ready["pids"]["agent-local-1"])
+
+
+def test_the_next_start_ends_what_was_left_and_stops_without_a_trace(home: Path) -> None:
+    left = [entry["process"]["pid"] for entry in journalled(home)]
+    with running(home) as (process, ready):
+        assert all(gone(pid) for pid in left)
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 0
+    assert all(gone(pid) for pid in ready["pids"].values())
+    assert not (home / "children.json").exists()
+
+
+def the_api_answers_for_one_node(home: Path, ready: dict[str, Any]) -> None:
+    assert ready["home"] == str(home)
+    assert sorted(ready["pids"]) == PARTS
+    assert (home / "endpoint.json").stat().st_mode & 0o777 == 0o600
+    endpoint = json.loads((home / "endpoint.json").read_text())
+    assert endpoint["address"] == ready["address"]
+    with Client(endpoint["address"], endpoint["token"]) as client:
+        assert [(node.name, node.online) for node in client.nodes()] == [("local-1", True)]
+
+
+def a_second_up_is_refused(home: Path, first: int) -> None:
+    second = subprocess.run((*UP, "--home", str(home)), capture_output=True, text=True, check=False)
+    assert second.returncode == 2
+    assert second.stderr == f"modescope: {home} is in use by process {first}; stop it first, or give another --home\n"
+
+
+def killed_parts_are_started_again(home: Path, ready: dict[str, Any]) -> None:
+    killed = {role: ready["pids"][role] for role in ("redis", "postgres", "api")}
+    for pid in killed.values():
+        os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: all(running_as(home, role) not in (None, pid) for role, pid in killed.items()))
+
+
 def wait_for(state: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 60
     while not state():
@@ -60,50 +103,10 @@ def gone(pid: int) -> bool:
     return processes.started_ticks(pid) is None
 
 
-def journalled(home: Path, role: str) -> int | None:
-    entries = json.loads((home / "children.json").read_text())["children"]
-    return next((entry["process"]["pid"] for entry in entries if entry["role"] == role), None)
+def running_as(home: Path, role: str) -> int | None:
+    return next((entry["process"]["pid"] for entry in journalled(home) if entry["role"] == role), None)
 
 
-@pytest.mark.parametrize("request_to_stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_up_is_ready_and_stops_without_a_trace(home: Path, request_to_stop: signal.Signals) -> None:
-    with running(home) as (process, ready):
-        assert ready["home"] == str(home)
-        assert sorted(ready["pids"]) == PARTS
-        endpoint = json.loads((home / "endpoint.json").read_text())
-        assert (home / "endpoint.json").stat().st_mode & 0o777 == 0o600
-        assert endpoint["address"] == ready["address"]
-        with Client(endpoint["address"], endpoint["token"]) as client:
-            assert [(node.name, node.online) for node in client.nodes()] == [("local-1", True)]
-        process.send_signal(request_to_stop)
-        assert process.wait() == 0
-    assert all(gone(pid) for pid in ready["pids"].values())
-    assert not (home / "children.json").exists()
-
-
-def test_a_second_up_on_the_same_home_is_refused(home: Path) -> None:
-    with running(home) as (process, _ready):
-        second = subprocess.run((*UP, "--home", str(home)), capture_output=True, text=True, check=False)
-        assert second.returncode == 2
-        assert second.stderr == (
-            f"modescope: {home} is in use by process {process.pid}; stop it first, or give another --home\n"
-        )
-
-
-def test_a_killed_part_is_started_again(home: Path) -> None:
-    with running(home) as (_process, ready):
-        for role in ("redis", "postgres", "api"):
-            os.kill(ready["pids"][role], signal.SIGKILL)
-        for role in ("redis", "postgres", "api"):
-            wait_for(lambda role=role: journalled(home, role) not in (None, ready["pids"][role]))  # type: ignore[misc]  # a loop's lambda
-
-
-def test_a_start_ends_what_a_killed_supervisor_left(home: Path) -> None:
-    with running(home) as (process, ready):
-        process.kill()
-        process.wait()
-        assert not gone(ready["pids"]["postgres"])
-    with running(home) as (_process, again):
-        assert all(gone(pid) for pid in ready["pids"].values())
-        assert sorted(again["pids"]) == PARTS
-    assert all(gone(pid) for pid in again["pids"].values())
+def journalled(home: Path) -> list[dict[str, Any]]:
+    children: list[dict[str, Any]] = json.loads((home / "children.json").read_text())["children"]
+    return children
