@@ -20,8 +20,7 @@ from pathlib import Path
 from orchestrator.contracts.engines import SIX_MODES, BuiltinOptions
 from orchestrator.contracts.errors import JobFailure
 from orchestrator.contracts.jobs import FailureKind
-from workers.benchmarks import child
-from workers.benchmarks.port import Failed, Outcome, Stopped, Succeeded, Task, TimedOut, bounded
+from workers.benchmarks.port import Failed, Outcome, Stopped, Succeeded, Task, TimedOut, bounded, last_line
 from workers.benchmarks.process import Cause, Runner
 from workers.benchmarks.sizes import Sizes
 from workers.node.target import Target
@@ -66,7 +65,7 @@ class Builtin:
             return TimedOut(timeout_s=self._options.timeout_s, output=bounded(ended.output), elapsed_s=ended.elapsed_s)
         if ended.exit_status != 0:
             return Failed(
-                reason=f"builtin failed: {ended.output.strip() or 'ended by a signal'}",
+                reason=f"builtin failed: {last_line(ended.output)}",
                 output=bounded(ended.output),
                 elapsed_s=ended.elapsed_s,
                 exit_status=ended.exit_status,
@@ -114,14 +113,12 @@ class _Bench:
         self, tests: Sequence[str], number: int, shared: Sequence[mmap.mmap], gates: Sequence[tuple[int, int]]
     ) -> int:
         """A process that does all tests; the descriptor at which it says when it is ready, and when it is done."""
-        leader = os.getpid()
         said, say = os.pipe()
         if os.fork():
             os.close(say)
             return said
         status = 1
         try:
-            child.die_with(leader)
             for gate in gates:
                 os.close(gate[_WRITE])
             for test, memory, gate in zip(tests, shared, gates, strict=True):

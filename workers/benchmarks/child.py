@@ -14,6 +14,7 @@ from pathlib import Path
 
 _LIBC = ctypes.CDLL(None, use_errno=True)  # loaded before any fork
 _PR_SET_PDEATHSIG = 1
+_AGENT_DIED = signal.SIGUSR1
 _READY = b"r"
 _GO = b"g"
 
@@ -41,7 +42,7 @@ class Child:
 def fork(action: Callable[[], None]) -> Child:
     """Fork a child that does `action` once it is let go, and exits.
 
-    It has no descriptors but /dev/null and its output, the default signal handlers, and SIGTERM when we die.
+    It has no descriptors but /dev/null and its output and the default signal handlers; its group ends when we die.
     """
     parent = os.getpid()
     gate_read, gate_write = os.pipe()
@@ -59,18 +60,19 @@ def fork(action: Callable[[], None]) -> Child:
     return Child(pid=pid, gate=gate_write, output=output_read)
 
 
-def die_with(parent: int) -> None:
-    """Have the kernel send SIGTERM to this process when its parent dies; leave at once if that happened already."""
-    if _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM) != 0:
-        raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG)")
-    if os.getppid() != parent:
-        os._exit(1)
-
-
 def execute(argv: tuple[str, ...], cwd: Path, environment: Mapping[str, str]) -> None:
-    """Become a program; only returns by raising OSError."""
+    """Run a program to its end, and end as it did; raises OSError when it cannot be started.
+
+    The program does not replace this process: when the agent dies, somebody must be there to end all of the group
+    (IOzone, for one, leaves its children behind).
+    """
     os.chdir(cwd)
-    os.execvpe(argv[0], argv, environment)  # noqa: S606 - an argument list, no shell
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is for the program, which may want a moment to end
+    program = os.posix_spawnp(argv[0], argv, environment, setsigdef=[signal.SIGTERM])
+    status = os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])
+    if status < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    os._exit(status)
 
 
 def _be_child(parent: int, action: Callable[[], None], gate: int, output: int) -> None:
@@ -79,7 +81,7 @@ def _be_child(parent: int, action: Callable[[], None], gate: int, output: int) -
         gc.disable()  # a collected connection of the agent would say goodbye on the agent's behalf
         os.setsid()
         _restore_signals()
-        die_with(parent)
+        _end_group_with(parent)
         os.write(output, _READY)
         if os.read(gate, len(_GO)):
             os.dup2(os.open(os.devnull, os.O_RDWR), 0)
@@ -92,6 +94,15 @@ def _be_child(parent: int, action: Callable[[], None], gate: int, output: int) -
         os.write(2, "".join(traceback.format_exception_only(problem)).encode())
     finally:
         os._exit(status)
+
+
+def _end_group_with(parent: int) -> None:
+    """Have the kernel tell this process when its parent dies, and then end the whole group."""
+    signal.signal(_AGENT_DIED, lambda *_: os.killpg(0, signal.SIGKILL))
+    if _LIBC.prctl(_PR_SET_PDEATHSIG, _AGENT_DIED) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG)")
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def _restore_signals() -> None:

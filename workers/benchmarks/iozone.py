@@ -13,7 +13,7 @@ from orchestrator.contracts.engines import IozoneOptions
 from orchestrator.contracts.errors import JobFailure, MissingPartError, OutputError
 from orchestrator.contracts.jobs import FailureKind
 from workers.benchmarks import iozone_text, settle
-from workers.benchmarks.port import Failed, Invocation, Outcome, Stopped, Succeeded, Task, TimedOut, bounded
+from workers.benchmarks.port import Failed, Invocation, Outcome, Stopped, Succeeded, Task, TimedOut, bounded, last_line
 from workers.benchmarks.process import Cause, Ended, Runner
 from workers.benchmarks.sizes import Sizes
 from workers.node.target import Target
@@ -108,7 +108,7 @@ def outcome(ended: Ended, task: Task, timeout_s: float) -> Outcome:
     if "No space left on device" in ended.output:
         return _failed(ended, "disk full: No space left on device", FailureKind.NODE)
     if ended.exit_status != 0:
-        return _failed(ended, f"iozone ended {_how(ended)}: {_last_line(ended.output)}")
+        return _failed(ended, f"iozone ended {_how(ended)}: {last_line(ended.output)}")
     try:
         return _succeeded(ended, task)
     except OutputError as problem:
@@ -156,8 +156,3 @@ def _program() -> str:
 
 def _how(ended: Ended) -> str:
     return "by a signal" if ended.exit_status is None else f"with exit status {ended.exit_status}"
-
-
-def _last_line(output: str) -> str:
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    return lines[-1] if lines else "it printed nothing"

@@ -108,3 +108,9 @@ def bounded(output: str, limit: int = RAW_OUTPUT_LIMIT) -> str:
         return output
     half = limit // 2
     return f"{output[:half]}\n[... {len(output) - 2 * half} characters left out ...]\n{output[-half:]}"
+
+
+def last_line(output: str) -> str:
+    """What a program said last; most name there what they failed at."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return lines[-1] if lines else "it printed nothing"

@@ -1,8 +1,8 @@
 """Run one benchmark in a session of its own: journalled before it starts, ended whole, silent in between.
 
-The child waits at a gate until the parent has written it down; then it becomes a program (`run`) or calls a function
-(`call`). It gets SIGTERM when the agent dies. The parent sleeps in one `poll` until the child ends, prints, the time
-is over or `Stop` is set: no wake-ups while a benchmark measures.
+The child waits at a gate until the parent has written it down; then it starts a program (`run`) or calls a function
+(`call`). When the agent dies it ends its whole group. The parent sleeps in one `poll` until the child ends, prints,
+the time is over or `Stop` is set: no wake-ups while a benchmark measures.
 """
 
 from __future__ import annotations

@@ -123,9 +123,9 @@ def test_the_run_is_in_the_journal_before_it_starts_and_not_after(
     runner: Runner, journal: Journal, tmp_path: Path
 ) -> None:
     record = tmp_path / "state" / "running.json"
-    ended = runner.run(shell(tmp_path, f"cat {record}; echo; echo $$"))
-    text, pid = ended.output.splitlines()
-    assert f'"group": {pid},' in text
+    ended = runner.run(shell(tmp_path, f"cat {record}; echo; cut -d' ' -f5 /proc/$$/stat"))
+    text, group = ended.output.splitlines()
+    assert f'"group": {group},' in text
     assert journal.running() is None
 
 
@@ -198,15 +198,25 @@ def agent(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     process.wait()
 
 
-def test_a_benchmark_is_told_when_its_agent_is_killed_and_the_next_life_ends_the_rest(
-    agent: subprocess.Popen[bytes], tmp_path: Path
-) -> None:
-    leader, background = pids(tmp_path)
+def test_everything_ends_with_the_agent(agent: subprocess.Popen[bytes], tmp_path: Path) -> None:
+    running = pids(tmp_path)
     agent.kill()
-    wait_until(lambda: not alive(leader), "the leader has ended with the agent")
-    assert alive(background), "a shell does not end what it started"
-    assert Journal(tmp_path / "state").kill_survivors() == 1
-    assert not alive(background)
+    wait_until(lambda: not any(alive(pid) for pid in running), "nothing of the run is alive")
+
+
+def test_what_outlives_the_agent_and_its_watcher_is_ended_by_the_next_life(
+    agent: subprocess.Popen[bytes], journal: Journal, tmp_path: Path
+) -> None:
+    survivors = pids(tmp_path)
+    running = journal.running()
+    assert running is not None
+    agent.send_signal(signal.SIGSTOP)  # or it would end the group when it sees the watcher's end
+    os.kill(running.group, signal.SIGKILL)
+    agent.kill()
+    agent.wait()
+    assert all(alive(pid) for pid in survivors)
+    assert journal.kill_survivors() == len(survivors)
+    assert not any(alive(pid) for pid in survivors)
 
 
 def test_a_child_whose_gate_is_never_opened_does_nothing(tmp_path: Path) -> None:
