@@ -24,6 +24,12 @@ class StoreUnderTest(ports.Store, Protocol):
     def leave_alone(self, seconds: float) -> None:
         """No controller has reconciled for so long."""
 
+    def job_states(self) -> dict[int, State]:
+        """Job id -> state, of every job there is."""
+
+    def wipe(self) -> None:
+        """Make the store empty again."""
+
 
 class MemoryUnderTest(MemoryStore):
     """The in-memory store."""
@@ -40,6 +46,12 @@ class MemoryUnderTest(MemoryStore):
 
     def leave_alone(self, seconds: float) -> None:
         self.tables.reconciled_at = self.tables.now() - seconds
+
+    def job_states(self) -> dict[int, State]:
+        return {job.id: job.state for job in self.tables.jobs.values()}
+
+    def wipe(self) -> None:
+        MemoryStore.__init__(self)
 
 
 class PostgresUnderTest(PostgresStore):
@@ -61,6 +73,17 @@ class PostgresUnderTest(PostgresStore):
         self._behind.execute(
             "UPDATE ledger SET reconciled_at = clock_timestamp() - make_interval(secs => %s)", [seconds]
         )
+
+    def job_states(self) -> dict[int, State]:
+        return {job_id: State(state) for job_id, state in self._behind.execute("SELECT id, state FROM jobs")}
+
+    def wipe(self) -> None:
+        tables = (
+            "SELECT string_agg(tablename, ', ') FROM pg_tables WHERE schemaname = 'public' AND tablename <> ALL (%s)"
+        )
+        row = self._behind.execute(tables, [["ledger", "alembic_version"]]).fetchone()
+        assert row is not None
+        self._behind.execute(f"TRUNCATE {row[0]} RESTART IDENTITY".encode())
 
     def close(self) -> None:
         self._behind.close()
