@@ -23,6 +23,7 @@ MAY_IMPORT = {
         "orchestrator.store",
         "orchestrator.queue",
         "orchestrator.settings",
+        "orchestrator.logs",
     ),
     "analysis": ("analysis",),
     "migrations": ("migrations", "orchestrator.store"),
