@@ -47,9 +47,10 @@ def _text(file: Path) -> str:
 
     try:
         with click.open_file(str(file), encoding="utf-8", errors="replace") as stream:
-            return stream.read()
+            text: str = stream.read()
     except OSError as problem:
         raise OutputError(f"cannot be read: {problem.strerror}") from problem
+    return text
 
 
 def _as_csv(measured: tuple[Measured, ...]) -> str:
