@@ -6,7 +6,14 @@ from collections import Counter
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from orchestrator.contracts import campaigns
 from orchestrator.contracts.errors import ConflictError
@@ -39,6 +46,12 @@ class Histories(RuleBasedStateMachine):
         """Job id -> replicates in its range."""
         self.runs: list[Run] = []
         self.states: dict[int, State] = {}
+
+    @initialize(nodes_at_work=st.integers(0, len(NODES)))
+    def begin(self, nodes_at_work: int) -> None:
+        for node in NODES[:nodes_at_work]:
+            self.start_an_agent(node)
+        self.submit(how_many=2, replicates=3, placement="any")
 
     @precondition(lambda self: len(self.campaigns) < 3)
     @rule(
@@ -104,6 +117,15 @@ class Histories(RuleBasedStateMachine):
         assert granted == self._holds(claim)
 
     @precondition(lambda self: any(claim.pending for claim in self.claims))
+    @rule(which=anything)
+    def bring_a_spool_home(self, which: int) -> None:
+        claims = [claim for claim in self.claims if claim.pending]
+        claim = claims[which % len(claims)]
+        runs = [self._any_agent().run(claim, pending) for pending in claim.pending]
+        self.store.runs.record(runs)
+        self.runs += runs
+
+    @precondition(lambda self: any(claim.pending for claim in self.claims))
     @rule(which=anything, replicate=anything, valid=st.booleans())
     def record(self, which: int, replicate: int, valid: bool) -> None:
         claims = [claim for claim in self.claims if claim.pending]
@@ -132,8 +154,16 @@ class Histories(RuleBasedStateMachine):
         held = self._holds(claim)
         assert self._any_agent().fail(claim, kind) == held
 
+    @precondition(lambda self: self.agents)
+    @rule(which=anything, kind=st.sampled_from(FailureKind))
+    def take_and_fail(self, which: int, kind: FailureKind) -> None:
+        self.take_what_is_offered(which)
+        self.jobs_move_as_the_table_says()
+        for claim in self.claims[-1:]:
+            self._any_agent().fail(claim, kind)
+
     @precondition(lambda self: self.campaigns)
-    @rule(which=anything, act=st.sampled_from(["pause", "resume", "resume", "cancel"]))
+    @rule(which=anything, act=st.sampled_from([*["pause", "resume"] * 3, "cancel"]))
     def steer(self, which: int, act: str) -> None:
         campaign_id = self.campaigns[which % len(self.campaigns)]
         ended = self.store.campaigns.get(campaign_id).state is not campaigns.State.RUNNING
