@@ -155,14 +155,71 @@ CREATE FUNCTION is_covered(p_job jobs) RETURNS boolean LANGUAGE sql STABLE AS $$
       AND r.replicate >= p_job.first_replicate AND r.replicate < p_job.first_replicate + p_job.replicates;
 $$;
 
--- Take a leased job back after a failure, and decide whether it, or its node, has failed too often (DESIGN 4).
+-- Nodes at work that the job is not kept from by pin or engine.
+CREATE FUNCTION able_nodes(p_job jobs) RETURNS SETOF integer LANGUAGE sql STABLE AS $$
+    SELECT n.id
+    FROM campaigns AS c, settings AS t, node_status AS n
+    WHERE c.id = p_job.campaign_id AND t.id = p_job.setting_id AND n.online AND n.state = 'ready'
+      AND (p_job.pinned_node_id IS NULL OR p_job.pinned_node_id = n.id)
+      AND (t.control IS NOT NULL OR c.engine = 'replay' OR n.engines ? c.engine);
+$$;
+
+-- Of those, the ones that are to have it: where it has not failed yet, or else where it may be tried again.
+CREATE FUNCTION chosen_nodes(p_job jobs) RETURNS SETOF integer LANGUAGE sql STABLE AS $$
+    WITH willing AS (
+        SELECT a.id, EXISTS (
+            SELECT FROM job_failures AS f
+            WHERE f.job_id = p_job.id AND f.node_id = a.id AND (f.fruitless OR f.kind = 'node')) AS failed
+        FROM able_nodes(p_job) AS a (id)
+        WHERE NOT EXISTS (
+            SELECT FROM job_failures AS f WHERE f.job_id = p_job.id AND f.node_id = a.id AND f.kind = 'study')
+    )
+    SELECT id FROM willing WHERE NOT failed OR NOT EXISTS (SELECT FROM willing WHERE NOT failed);
+$$;
+
+-- Has it failed too often (DESIGN 4)? Two nodes cannot do what the study asks, or three attempts on two nodes
+-- were in vain; where there is no second node, the one is enough.
+CREATE FUNCTION is_hopeless(p_job jobs) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT refusing >= 2 OR vain >= 3 AND vain_nodes >= 2
+        OR (refusing >= 1 OR vain >= 3) AND (SELECT count(*) FROM able_nodes(p_job)) < 2
+    FROM (
+        SELECT count(DISTINCT node_id) FILTER (WHERE kind = 'study') AS refusing,
+               count(*) FILTER (WHERE fruitless) AS vain,
+               count(DISTINCT node_id) FILTER (WHERE fruitless) AS vain_nodes
+        FROM job_failures WHERE job_id = p_job.id
+    ) AS failures;
+$$;
+
+CREATE FUNCTION set_aside(p_job jobs, p_reason text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE jobs
+    SET state = 'set_aside', node_id = NULL, session_id = NULL, token = NULL, lease_until = NULL, reason = p_reason
+    WHERE id = p_job.id;
+    PERFORM tell('job_set_aside', format('job %s set aside: %s', p_job.id, p_reason), p_job.campaign_id, NULL);
+END $$;
+
+-- Count a node-class failure: a job that fails again says nothing new, unless there is no other to try.
+CREATE FUNCTION strike(p_job jobs, p_reason text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_node nodes;
+BEGIN
+    UPDATE nodes SET strikes = strikes + 1, struck_job_id = p_job.id
+    WHERE id = p_job.node_id AND (struck_job_id IS DISTINCT FROM p_job.id OR NOT EXISTS (
+        SELECT FROM jobs AS j WHERE j.id <> p_job.id AND j.state IN ('queued', 'offered', 'leased')))
+    RETURNING * INTO v_node;
+    IF v_node.strikes >= 3 AND v_node.state = 'ready' THEN
+        UPDATE nodes SET state = 'quarantined', reason = p_reason WHERE id = v_node.id;
+        UPDATE jobs SET state = 'queued', node_id = NULL, offered_at = NULL
+        WHERE node_id = v_node.id AND state = 'offered';
+        PERFORM tell('node_quarantined', format('node %s quarantined after %s failures in a row: %s',
+            v_node.name, v_node.strikes, p_reason), p_job.campaign_id, v_node.id);
+    END IF;
+END $$;
+
+-- Take a leased job back after a failure, and decide whether it, or its node, has failed too often.
 CREATE FUNCTION fail_job(p_job bigint, p_kind text, p_reason text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_job jobs;
-    v_node nodes;
-    v_able integer;        -- nodes that could work now
-    v_failed_on integer;   -- of how many nodes this kind of failure is known
-    v_aside boolean := false;
 BEGIN
     SELECT * INTO v_job FROM jobs WHERE id = p_job AND state = 'leased' FOR UPDATE;
     IF NOT FOUND THEN
@@ -170,29 +227,18 @@ BEGIN
     END IF;
     INSERT INTO job_failures (job_id, attempt, node_id, kind, fruitless, reason)
     VALUES (p_job, v_job.attempt, v_job.node_id, p_kind, p_kind IN ('engine', 'lost') AND v_job.brought = 0, p_reason);
-    SELECT count(*) INTO v_able FROM node_status WHERE online AND state = 'ready';
     IF p_kind = 'node' THEN
-        UPDATE nodes SET strikes = strikes + 1, struck_job_id = p_job
-        WHERE id = v_job.node_id AND struck_job_id IS DISTINCT FROM p_job RETURNING * INTO v_node;
-        IF v_node.strikes >= 3 AND v_node.state = 'ready' THEN
-            UPDATE nodes SET state = 'quarantined', reason = p_reason WHERE id = v_node.id;
-            PERFORM tell('node_quarantined', format('%s is quarantined: %s', v_node.name, p_reason), NULL, v_node.id);
-        END IF;
-    ELSIF p_kind = 'study' THEN
-        SELECT count(DISTINCT node_id) INTO v_failed_on FROM job_failures WHERE job_id = p_job AND kind = 'study';
-        v_aside := v_failed_on >= least(2, greatest(v_able, 1));
-    ELSE
-        SELECT count(DISTINCT node_id) INTO v_failed_on FROM job_failures WHERE job_id = p_job AND fruitless;
-        v_aside := v_job.fruitless + (v_job.brought = 0)::integer >= 3 AND v_failed_on >= least(2, greatest(v_able, 1));
+        PERFORM strike(v_job, p_reason);
+    END IF;
+    IF NOT is_covered(v_job) AND is_hopeless(v_job) THEN
+        PERFORM set_aside(v_job, p_reason);
+        RETURN;
     END IF;
     UPDATE jobs
-    SET state = CASE WHEN is_covered(v_job) THEN 'done' WHEN v_aside THEN 'set_aside' ELSE 'queued' END,
-        node_id = NULL, session_id = NULL, token = NULL, lease_until = NULL, offered_at = NULL, reason = p_reason,
-        fruitless = fruitless + (p_kind IN ('engine', 'lost') AND brought = 0)::integer
+    SET state = CASE WHEN is_covered(v_job) THEN 'done' ELSE 'queued' END,
+        node_id = CASE WHEN is_covered(v_job) THEN node_id END,
+        session_id = NULL, token = NULL, lease_until = NULL, offered_at = NULL, reason = p_reason
     WHERE id = p_job;
-    IF v_aside THEN
-        PERFORM tell('job_set_aside', format('job %s is set aside: %s', p_job, p_reason), v_job.campaign_id, v_job.node_id);
-    END IF;
 END $$;
 
 CREATE FUNCTION finish(p_job bigint, p_token uuid, p_ending text, p_kind text, p_reason text) RETURNS boolean
@@ -250,9 +296,11 @@ BEGIN
         WHERE a.setting_id = k.id AND a.current AND a.digest <> k.digest
     )
     INSERT INTO analyses (campaign_id, setting_id, mode, digest)
-    SELECT k.campaign_id, k.id, m.mode, k.digest FROM complete AS k CROSS JOIN LATERAL unnest(k.modes) AS m (mode)
+    SELECT k.campaign_id, k.id, m.mode, k.digest
+    FROM complete AS k CROSS JOIN LATERAL unnest(k.modes) WITH ORDINALITY AS m (mode, place)
     WHERE NOT EXISTS (
-        SELECT FROM analyses AS a WHERE a.setting_id = k.id AND a.mode = m.mode AND a.digest = k.digest AND a.current);
+        SELECT FROM analyses AS a WHERE a.setting_id = k.id AND a.mode = m.mode AND a.digest = k.digest AND a.current)
+    ORDER BY k.id, m.place;
     IF FOUND THEN
         PERFORM pg_notify('modescope', 'analyses');
     END IF;

@@ -99,7 +99,6 @@ CREATE TABLE jobs (
     token uuid,                  -- proves the lease
     attempt integer NOT NULL DEFAULT 0,
     brought integer NOT NULL DEFAULT 0,   -- new valid runs of this attempt
-    fruitless smallint NOT NULL DEFAULT 0,
     lease_until timestamptz,
     offered_at timestamptz,      -- last time a message was sent
     reason text,                 -- of its last failure
@@ -113,6 +112,7 @@ CREATE TABLE jobs (
     CONSTRAINT jobs_range_not_empty CHECK (replicates > 0 AND first_replicate >= 0)
 );
 CREATE INDEX jobs_queued ON jobs (campaign_id, position) WHERE state = 'queued';
+CREATE INDEX jobs_pinned ON jobs (pinned_node_id) WHERE state = 'queued' AND pinned_node_id IS NOT NULL;
 CREATE INDEX jobs_taken ON jobs (node_id, state) WHERE state IN ('offered', 'leased');
 CREATE UNIQUE INDEX jobs_one_lease_per_node ON jobs (node_id) WHERE state = 'leased';
 CREATE INDEX jobs_of_setting ON jobs (setting_id);
@@ -131,7 +131,7 @@ CREATE TABLE job_failures (
     attempt integer NOT NULL,
     node_id integer NOT NULL,
     kind text NOT NULL,
-    fruitless boolean NOT NULL,
+    fruitless boolean NOT NULL,  -- nobody else's fault, and no new valid run: it counts against the job
     reason text NOT NULL,
     at timestamptz NOT NULL DEFAULT clock_timestamp(),
     CONSTRAINT job_failures_pkey PRIMARY KEY (id),

@@ -130,7 +130,6 @@ class Job(Base):
     token: Mapped[UUID | None]
     attempt: Mapped[int]
     brought: Mapped[int]
-    fruitless: Mapped[int] = mapped_column(small)
     lease_until: Mapped[datetime | None]
     offered_at: Mapped[datetime | None]
     reason: Mapped[str | None]

@@ -42,7 +42,7 @@ class PostgresControl:
             for turn in range(outstanding):
                 for node in nodes:
                     if node.outstanding <= turn:
-                        offers += _offers(connection.execute(decisions.OFFER, {"node": node.id, "nodes": len(nodes)}))
+                        offers += _offers(connection.execute(decisions.OFFER, {"node": node.id}))
         return offers
 
     def unheard(self, *, older_than_s: float = 3.0) -> list[Offer]:
@@ -56,8 +56,10 @@ class PostgresControl:
             connection.execute(decisions.GRANT_THE_GAP)
             connection.execute(decisions.EXPIRE_LEASES)
             connection.execute(decisions.WITHDRAW_OFFERS)
+            connection.execute(decisions.GIVE_UP_HOPELESS)
             connection.execute(decisions.GIVE_UP_WITHOUT_NODES)
             connection.execute(decisions.END_CAMPAIGNS)
+            connection.execute(decisions.COMPLETE_LATE)
 
     def analysis_due(self) -> bool:
         """Is there analysis work that nobody has leased?"""

@@ -22,22 +22,21 @@ OFFER = text("""
         FROM campaigns AS c
         CROSS JOIN LATERAL (
             SELECT q.id
-            FROM jobs AS q JOIN settings AS t ON t.id = q.setting_id
+            FROM jobs AS q
+            JOIN settings AS t ON t.id = q.setting_id
             WHERE q.campaign_id = c.id AND q.state = 'queued'
               AND (q.pinned_node_id IS NULL OR q.pinned_node_id = n.id)
               AND (t.control IS NOT NULL OR c.engine = 'replay' OR n.engines ? c.engine)
-              -- balanced: a node may not be more than one job of a setting ahead of another
-              AND (c.placement <> 'balanced' OR (
-                   SELECT count(*) FILTER (WHERE s.node_id = n.id) <= count(*) / CAST(:nodes AS integer)
-                   FROM jobs AS s WHERE s.setting_id = t.id AND s.state IN ('offered', 'leased', 'done')))
-              -- not where the job has failed, as long as another node could try
-              AND NOT EXISTS (
-                   SELECT FROM job_failures AS f
-                   WHERE f.job_id = q.id AND f.node_id = n.id AND (f.kind = 'study' OR f.fruitless AND EXISTS (
-                       SELECT FROM node_status AS o
-                       WHERE o.online AND o.state = 'ready' AND o.id <> n.id AND NOT EXISTS (
-                           SELECT FROM job_failures AS g
-                           WHERE g.job_id = q.id AND g.node_id = o.id AND (g.fruitless OR g.kind = 'study')))))
+              -- Where a job has failed, others come first. Asked only of jobs that have: `chosen_nodes` is not cheap.
+              AND CASE WHEN EXISTS (SELECT FROM job_failures AS f WHERE f.job_id = q.id)
+                       THEN n.id IN (SELECT chosen_nodes(q)) ELSE true END
+              -- balanced: of one setting, no node may be more than one job ahead of another
+              AND CASE WHEN c.placement = 'balanced' THEN (
+                       SELECT count(*) FILTER (WHERE s.node_id = n.id) <= count(s.id) / count(DISTINCT o.id)
+                       FROM chosen_nodes(q) AS o (id)
+                       LEFT JOIN jobs AS s ON s.setting_id = q.setting_id AND s.node_id = o.id
+                           AND s.state IN ('offered', 'leased', 'done'))
+                       ELSE true END
             ORDER BY q.position
             LIMIT 1
             FOR UPDATE OF q SKIP LOCKED
@@ -79,11 +78,30 @@ WITHDRAW_OFFERS = text("""
     WHERE j.state = 'offered' AND n.id = j.node_id AND NOT (n.online AND n.state = 'ready')
 """)
 
+GIVE_UP_HOPELESS = text("""
+    SELECT set_aside(j, coalesce(j.reason, 'unknown'))
+    FROM jobs AS j
+    WHERE j.state = 'queued' AND j.id IN (SELECT f.job_id FROM job_failures AS f) AND is_hopeless(j)
+""")
+"""A job that one node could not do waits for another; when the last other node has gone, it waits no more."""
+
 GIVE_UP_WITHOUT_NODES = text("""
-    UPDATE jobs AS j SET state = 'set_aside', reason = 'no node is left: ' || why.reason
-    FROM (SELECT min(n.name || ' is quarantined: ' || n.reason) AS reason FROM nodes AS n
-          HAVING count(*) > 0 AND bool_and(n.state = 'quarantined')) AS why
-    WHERE j.state = 'queued'
+    UPDATE jobs AS j SET state = 'set_aside', reason = 'no node left: ' || left_out.reason
+    FROM (
+        SELECT q.id, n.reason
+        FROM jobs AS q JOIN (
+            SELECT id, name || ' is quarantined (' || reason || ')' AS reason FROM nodes WHERE state = 'quarantined'
+        ) AS n ON n.id = q.pinned_node_id
+        WHERE q.state = 'queued'
+        UNION ALL
+        SELECT q.id, n.reason
+        FROM jobs AS q, (
+            SELECT string_agg(name || ' is quarantined (' || reason || ')', '; ' ORDER BY name) AS reason
+            FROM nodes HAVING bool_and(state = 'quarantined')
+        ) AS n
+        WHERE q.state = 'queued' AND q.pinned_node_id IS NULL
+    ) AS left_out
+    WHERE j.id = left_out.id AND j.state = 'queued'
       AND NOT EXISTS (SELECT FROM jobs AS h WHERE h.campaign_id = j.campaign_id AND h.state = 'leased')
 """)
 
@@ -113,6 +131,13 @@ END_CAMPAIGNS = text("""
     )
     SELECT tell('campaign_' || state, 'ended ' || state, id, NULL), pg_notify('modescope', 'analyses') FROM ended
 """)
+
+COMPLETE_LATE = text("""
+    UPDATE campaigns AS c SET state = 'complete', missing = '{}'
+    WHERE c.state = 'incomplete' AND NOT EXISTS (
+        SELECT FROM job_counts AS k WHERE k.campaign_id = c.id AND k.jobs > 0 AND k.state <> 'done')
+""")
+"""What was missing came home in a spool after the end."""
 
 ANALYSIS_DUE = text("""
     SELECT EXISTS (SELECT FROM analyses
