@@ -39,9 +39,16 @@ def up(home: Path | None, nodes: int, port: int | None, as_json: bool) -> None:
     try:
         with stopping.on_request(), Service(home or home_from(), nodes=nodes, port=port, progress=progress) as service:
             click.echo(_json_line(service) if as_json else _greeting(service))
-            service.wait()
+            _wait(service)
     except KeyboardInterrupt:
-        click.echo("stopped", err=True)
+        click.echo("stopped before everything had started", err=True)
+
+
+def _wait(service: Service) -> None:
+    try:
+        service.wait()
+    except KeyboardInterrupt:
+        click.echo("stopping; a run in flight may end first", err=True)
 
 
 def _json_line(service: Service) -> str:

@@ -8,7 +8,7 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.contracts.errors import UserError
+from orchestrator.contracts.errors import HomeError, UserError
 from orchestrator.embedded.files import write_private
 
 LOOPBACK = "127.0.0.1"
@@ -36,7 +36,7 @@ class Endpoint:
 def choose(path: Path, port: int | None) -> Endpoint:
     """The wanted port, or any free one, and the home's token, made at its first start.
 
-    Raises UserError when the wanted port is taken.
+    Raises UserError when the wanted port is taken, HomeError when the file cannot be read.
     """
     return Endpoint(port=_free_port(port), token=_token(path))
 
@@ -47,9 +47,12 @@ def write(path: Path, endpoint: Endpoint) -> None:
 
 
 def _token(path: Path) -> str:
-    if path.exists():
+    if not path.exists():
+        return secrets.token_urlsafe(32)
+    try:
         return str(json.loads(path.read_text(encoding="utf-8"))["token"])
-    return secrets.token_urlsafe(32)
+    except (KeyError, TypeError, ValueError) as error:
+        raise HomeError(f"{path} holds no token; remove it, and the next start makes a new one") from error
 
 
 def _free_port(wanted: int | None) -> int:
