@@ -19,8 +19,9 @@ def check_writable(path: Path) -> None:
 def write_whole(path: Path, pieces: Iterable[bytes]) -> None:
     """Write beside `path`, then rename: whoever reads `path` never sees half of it.
 
-    Raises OSError naming the folder that is missing or cannot be written.
+    Raises UserError when the folder is missing or cannot be written to.
     """
+    check_writable(path)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as file:

@@ -27,7 +27,7 @@ def of_configurations(factors: Sequence[str], configurations: Iterable[Configura
         table.add_column(factor.replace("_", " "), justify="right")  # a heading breaks at blanks only
     table.add_column("mode", no_wrap=True)
     table.add_column("n", justify="right", no_wrap=True)
-    table.add_column("components", justify="right", max_width=6)
+    table.add_column("components", justify="right", no_wrap=True)
     table.add_column("family", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     table.add_column("why", overflow="fold", ratio=1, min_width=20)

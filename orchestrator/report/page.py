@@ -26,6 +26,7 @@ def render(content: Content, *, made_at: datetime | None = None) -> str:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
     environment.filters.update(moment=_moment, duration=words.duration, small=_small)
     return environment.get_template("page.html").render(

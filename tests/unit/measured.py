@@ -8,11 +8,11 @@ from uuid import uuid4
 import numpy as np
 
 from orchestrator.contracts.campaigns import Campaign
-from orchestrator.contracts.jobs import Assignment, Ending, Pending
+from orchestrator.contracts.jobs import Assignment, Ending, Failure, FailureKind, Pending
 from orchestrator.contracts.nodes import Hello
 from orchestrator.contracts.runs import Run
 from orchestrator.design import study
-from orchestrator.design.submission import submission
+from orchestrator.design.submission import rerun, submission
 from orchestrator.store.memory import MemoryStore
 from workers.analyse import Analyst
 
@@ -57,6 +57,15 @@ class Laboratory:
         campaign, _ = self.store.campaigns.submit(submission(study.load(text, where="study.yaml")))
         return campaign
 
+    def rerun_flagged(self, campaign_id: int) -> Campaign:
+        """A child campaign of what is flagged."""
+        campaigns = self.store.campaigns
+        flagged = campaigns.configurations(campaign_id, verdict="multimodal")
+        ordinals = {found.ordinal for found in flagged}
+        parent, design = campaigns.study(campaign_id), campaigns.design(campaign_id)
+        child, _ = campaigns.submit(rerun(parent, design, ordinals, seed=1, parent_id=campaign_id))
+        return child
+
     def work_off(self) -> None:
         """Measure everything, and analyse it."""
         while (job := self._take()) is not None:
@@ -71,6 +80,13 @@ class Laboratory:
         assert job is not None
         self.store.runs.record([self._run(job, job.pending[0], reason="the benchmark ended with status 1")])
         self.store.jobs.finish(job.job_id, job.token, Ending.RELEASE)
+
+    def fail_for_good(self) -> None:
+        """Every job fails as often as it takes to set it aside."""
+        reason = Failure(kind=FailureKind.STUDY, reason="this node cannot do that")
+        while (job := self._take()) is not None:
+            self.store.jobs.finish(job.job_id, job.token, Ending.FAIL, reason)
+        self.store.control.reconcile()
 
     def _take(self) -> Assignment | None:
         self.store.control.dispatch()

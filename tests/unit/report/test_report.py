@@ -1,0 +1,164 @@
+"""The report: one whole page that loads nothing, and says what the campaign found."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from orchestrator.contracts.campaigns import State
+from orchestrator.report import render
+from orchestrator.report.content import Content, gather
+from orchestrator.store.memory import MemoryStore
+from tests.unit.measured import STUDY, Laboratory
+
+VOID = {"meta", "br", "wbr", "link", "img", "input", "hr"}
+
+
+class Reader(HTMLParser):
+    """Fails on a tag that is not closed where it should be; collects text and references."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.references: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.text += " "
+        self.references += [value or "" for name, value in attrs if name in {"src", "href", "srcset", "action", "data"}]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, f"</{tag}> closes nothing"
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def read(page: str) -> Reader:
+    reader = Reader()
+    reader.feed(page)
+    reader.close()
+    assert reader.open == [], "tags that are never closed"
+    reader.text = " ".join(reader.text.split())
+    return reader
+
+
+@pytest.fixture(scope="module")
+def store() -> MemoryStore:
+    """A campaign that is over, and its re-run."""
+    store = MemoryStore()
+    laboratory = Laboratory(store)
+    laboratory.submit()
+    laboratory.fail_once()
+    laboratory.work_off()
+    laboratory.rerun_flagged(1)
+    laboratory.work_off()
+    return store
+
+
+@pytest.fixture(scope="module")
+def child_id(store: MemoryStore) -> int:
+    """The re-run's."""
+    return store.campaigns.all()[0].id
+
+
+@pytest.fixture(scope="module")
+def content(store: MemoryStore) -> Content:
+    """All that the report says."""
+    return gather(store, 1)
+
+
+@pytest.fixture(scope="module")
+def page(content: Content) -> str:
+    """The report."""
+    return render(content)
+
+
+def test_the_page_is_well_formed(page: str) -> None:
+    assert page.startswith("<!doctype html>\n")
+    read(page)
+
+
+def test_nothing_is_loaded_from_elsewhere(page: str) -> None:
+    reader = read(page)
+    assert reader.references == []
+    assert not {"script", "link", "img", "iframe", "object"} & set(reader.tags)
+    assert not re.search(r"https?:|url\(|@import", page)
+
+
+def test_it_says_the_numbers_of_the_campaign(page: str, content: Content) -> None:
+    text = read(page).text
+    assert "valid runs 180" in text
+    assert "flagged multimodal 2" in text
+    assert "the benchmark ended with status 1 1" in text
+    for found in content.configurations:
+        assert found.sentence is not None
+        assert found.sentence in text
+
+
+def test_every_flagged_configuration_has_its_picture_and_numbers(page: str, content: Content) -> None:
+    reader = read(page)
+    assert reader.tags.count("svg") == len(content.flagged) == 2
+    for flagged in content.flagged:
+        assert flagged.fitted.selection is not None
+        assert f"BIC gap {flagged.fitted.selection['bic_gap']:.1f}" in reader.text
+    assert "throughput (GB/s)" in reader.text
+    assert "runs per bin" in reader.text
+
+
+def test_the_control_is_marked_and_comes_without_levels(page: str) -> None:
+    text = read(page).text
+    assert "bimodal synthetic control" in text
+    assert "was not measured" in text
+    assert "control_bimodal (synthetic)" in text
+
+
+def test_a_rerun_says_whether_the_verdict_held(page: str, child_id: int) -> None:
+    assert read(page).text.count(f"Re-run in campaign {child_id} (60 runs): the verdict held") == 2
+
+
+def test_the_rerun_names_its_parent(store: MemoryStore, child_id: int) -> None:
+    assert "a re-run of campaign 1" in read(render(gather(store, child_id))).text
+
+
+@pytest.mark.parametrize(
+    ("engine", "options", "said"),
+    [
+        ("iozone", {"settle_s": 0.0}, "Settle time 0 s"),
+        ("iozone", {"settle_s": None}, "it sleeps 2 s around each test"),
+        ("builtin", {}, "built-in benchmark"),
+    ],
+)
+def test_the_settle_time_is_said(content: Content, engine: str, options: dict[str, object], said: str) -> None:
+    changed = replace(content, study=replace(content.study, engine=engine, engine_options=options))
+    assert said in read(render(changed)).text
+
+
+def test_what_is_missing_is_said_with_the_command_that_repeats_it(content: Content) -> None:
+    ended = replace(content.campaign, state=State.INCOMPLETE, missing={"disk <full>": 12})
+    text = read(render(replace(content, progress=replace(content.progress, campaign=ended)))).text
+    assert "12 of 180 runs are missing: disk <full>." in text
+    assert "modescope campaign rerun 1 --flag incomplete" in text
+
+
+def test_before_anything_is_measured_the_page_stands() -> None:
+    store = MemoryStore()
+    Laboratory(store).submit()
+    text = read(render(gather(store, 1))).text
+    assert "None: no configuration shows several density modes so far." in text
+    assert "Preliminary." in text
+
+
+def test_names_from_a_study_cannot_become_markup() -> None:
+    store = MemoryStore()
+    Laboratory(store).submit(STUDY.replace("two settings", "<script>alert(1)</script>"))
+    page = render(gather(store, 1))
+    assert "script" not in read(page).tags
+    assert "&lt;script&gt;" in page
