@@ -48,7 +48,7 @@ class PartError(ModescopeError):
     """A part does not start, or keeps dying."""
 
     def __init__(self, part: Part, what: str) -> None:
-        super().__init__(f"{part.name} {what}; its log: {part.log}")
+        super().__init__(f"{part.name} {what}: {_last_words(part.log)} (its log: {part.log})")
 
 
 class Child:
@@ -110,3 +110,9 @@ def end(children: Sequence[Child]) -> None:
         while child.running() and time.monotonic() < asked + child.part.grace_s:
             time.sleep(0.02)
         child.bury()
+
+
+def _last_words(log: Path) -> str:
+    """The last line of the log: the message of a traceback, or what PostgreSQL could not do."""
+    lines = log.read_bytes()[-4096:].decode(errors="replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "it wrote nothing")

@@ -95,12 +95,14 @@ def test_a_part_that_keeps_dying_stops_everything(
     supervisor.start(part(tmp_path, "raise SystemExit(3)"))
     with watching(supervisor, stop) as raised:
         wait_for(lambda: bool(raised))
-    assert str(raised[0]) == f"part died 6 times within 60 s, at last with exit status 3; its log: {tmp_path}/part.log"
+    assert str(raised[0]) == (
+        f"part died 6 times within 60 s, at last with exit status 3: it wrote nothing (its log: {tmp_path}/part.log)"
+    )
 
 
 def test_a_part_that_ends_at_its_start_is_named_with_its_log(tmp_path: Path, supervisor: Supervisor) -> None:
-    with pytest.raises(PartError, match=r"part ended at its start \(exit status 3\); its log: .*part\.log"):
-        start(supervisor, part(tmp_path, "raise SystemExit(3)"), lambda: False)
+    with pytest.raises(PartError, match=r"part ended at its start \(exit status 3\): no disk \(its log: .*part\.log\)"):
+        start(supervisor, part(tmp_path, "print('no disk'); raise SystemExit(3)"), lambda: False)
 
 
 def test_parts_end_in_the_order_of_their_roles(tmp_path: Path, supervisor: Supervisor) -> None:
