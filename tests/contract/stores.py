@@ -37,7 +37,7 @@ class MemoryUnderTest(MemoryStore):
     def expire_leases(self) -> None:
         for job in self.tables.jobs_in({State.LEASED}):
             job.lease_until = self.tables.now() - 1
-        self.tables.reconciled_at = self.tables.now()
+        self.leave_alone(0)
 
     def forget_node(self, name: str) -> None:
         session = self.tables.nodes[name].session
@@ -60,11 +60,10 @@ class PostgresUnderTest(PostgresStore):
     def __init__(self, database_url: str) -> None:
         super().__init__(database_url, keep=2)
         self._behind = psycopg.connect(database_url, autocommit=True)
-        self._behind.execute("UPDATE ledger SET reconciled_at = clock_timestamp()")
 
     def expire_leases(self) -> None:
         self._behind.execute("UPDATE jobs SET lease_until = clock_timestamp() - interval '1 s' WHERE state = 'leased'")
-        self._behind.execute("UPDATE ledger SET reconciled_at = clock_timestamp()")
+        self.leave_alone(0)
 
     def forget_node(self, name: str) -> None:
         self._behind.execute("UPDATE nodes SET seen_at = clock_timestamp() - interval '1 h' WHERE name = %s", [name])
@@ -84,6 +83,7 @@ class PostgresUnderTest(PostgresStore):
         row = self._behind.execute(tables, [["ledger", "alembic_version"]]).fetchone()
         assert row is not None
         self._behind.execute(f"TRUNCATE {row[0]} RESTART IDENTITY".encode())
+        self.leave_alone(0)
 
     def close(self) -> None:
         self._behind.close()
