@@ -21,12 +21,14 @@ from orchestrator.contracts.errors import JobFailure
 from orchestrator.contracts.jobs import FailureKind
 from workers.benchmarks import child
 from workers.benchmarks.port import Invocation
-from workers.benchmarks.stop import Stop
+from workers.benchmarks.stop import LONGEST_WAIT_S, Stop
 from workers.node import groups
 from workers.node.journal import Journal
 
 OUTPUT_LIMIT_BYTES = 1 << 20
 """No benchmark says more that matters; what comes after is read and dropped."""
+PIPE_BYTES = 1 << 16
+"""How much Linux keeps in a pipe."""
 TERM_GRACE_S = 2.0
 """Between SIGTERM and SIGKILL to the group."""
 
@@ -114,7 +116,7 @@ class _Watch:
     def until_over(self, deadline: float) -> Cause:
         """Sleep until the process has ended, has to end, or has used up its time; take in what it prints."""
         while (left_s := deadline - time.monotonic()) > 0:
-            ready = {descriptor for descriptor, _ in self._poller.poll(left_s * 1000)}
+            ready = {descriptor for descriptor, _ in self._poller.poll(min(left_s, LONGEST_WAIT_S) * 1000)}
             if self._leader.output in ready:
                 self._read()
             if self._handle in ready:
@@ -134,10 +136,12 @@ class _Watch:
         return self._said.decode(errors="replace")
 
     def _read(self) -> None:
+        """Take one pipeful: all there is when the process has ended; never more, for some never stop talking."""
         try:
-            while piece := os.read(self._leader.output, 1 << 16):
-                self._said += piece[: max(0, OUTPUT_LIMIT_BYTES - len(self._said))]
+            piece = os.read(self._leader.output, PIPE_BYTES)
         except BlockingIOError:
             return
-        with suppress(KeyError):
-            self._poller.unregister(self._leader.output)  # all writers closed it: it would be ready for ever
+        self._said += piece[: max(0, OUTPUT_LIMIT_BYTES - len(self._said))]
+        if not piece:
+            with suppress(KeyError):
+                self._poller.unregister(self._leader.output)  # closed by all writers: it would be ready for ever

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import select
 
+LONGEST_WAIT_S = 1e6
+"""poll(2) counts milliseconds in 31 bits."""
+
 
 class Stop:
     """Set from a signal handler or another thread; a run in flight then ends with its whole process group.
@@ -33,7 +36,7 @@ class Stop:
         """Wait until set, at most `timeout_s`; whether it is set."""
         poller = select.poll()
         poller.register(self._descriptor, select.POLLIN)
-        return bool(poller.poll(timeout_s * 1000))
+        return bool(poller.poll(min(timeout_s, LONGEST_WAIT_S) * 1000))
 
     def fileno(self) -> int:
         """Readable while set."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestrator.contracts.errors import OutputError
@@ -90,12 +90,14 @@ def test_a_text_without_its_last_line_is_refused() -> None:
         iozone_text.parse(SIX.replace("iozone test complete.", ""))
 
 
+@settings(deadline=None)
 @given(st.integers(min_value=0, max_value=len(SIX.rstrip()) - 1))
 def test_no_text_cut_anywhere_is_taken_for_a_whole_one(length: int) -> None:
     with pytest.raises(OutputError):
         iozone_text.parse(SIX[:length])
 
 
+@settings(deadline=None)
 @given(st.integers(min_value=SIX.index("Run began"), max_value=len(SIX)))
 def test_what_is_there_of_a_cut_text_is_true(length: int) -> None:
     whole = {entry.mode: entry.throughput_kbps for entry in iozone_text.parse(SIX)}

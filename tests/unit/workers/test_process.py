@@ -114,6 +114,14 @@ def test_endless_output_is_bounded(runner: Runner, tmp_path: Path) -> None:
     assert len(runner.run(shell(tmp_path, "yes | head -c 3000000")).output) == OUTPUT_LIMIT_BYTES
 
 
+def test_a_program_that_never_stops_talking_times_out(runner: Runner, tmp_path: Path) -> None:
+    assert runner.run(program(tmp_path, "yes", timeout_s=0.3)).cause is Cause.TIMED_OUT
+
+
+def test_a_time_out_may_be_a_century(runner: Runner, tmp_path: Path) -> None:
+    assert runner.run(program(tmp_path, "true", timeout_s=3e9)).exit_status == 0
+
+
 def test_a_child_that_closes_its_output_is_waited_for(runner: Runner, tmp_path: Path) -> None:
     ended = runner.run(shell(tmp_path, "exec >&- 2>&-; sleep 0.2; exit 4"))
     assert ended.exit_status == 4
