@@ -7,6 +7,7 @@ import json
 import os
 import secrets
 import shutil
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,6 +55,20 @@ def opened(folder: Path, *, postgres_major: int) -> Iterator[Home]:
     """Hold the home while a service runs in it; made at first use. Raises HomeError."""
     with _locked(_made(folder)):
         yield _enter(folder, postgres_major)
+
+
+def discard(folder: Path) -> None:
+    """Remove a home for good, with the database that root keeps elsewhere; for homes of tests and demonstrations.
+
+    Raises HomeError when a service runs in it.
+    """
+    if not (folder / "home.json").exists():
+        return
+    with _locked(folder):
+        found = _read(folder / "home.json")
+        for elsewhere in {Path(str(found["data"])), Path(str(found["sockets"]))} - {folder}:
+            shutil.rmtree(elsewhere, ignore_errors=True)
+        shutil.rmtree(folder)
 
 
 def _made(folder: Path) -> Path:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ import pytest
 
 from orchestrator.client import Client
 from orchestrator.embedded import journal, processes
+from orchestrator.embedded.home import discard
 
 UP = (sys.executable, "-m", "orchestrator.cli.main", "up")
 PARTS = ["agent-local-1", "analysis-worker", "api", "controller", "postgres", "redis"]
@@ -28,9 +28,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("up") / "home"
     yield folder
     journal.end_leftovers(folder / "children.json")
-    data = Path(json.loads((folder / "home.json").read_text())["data"])
-    if data != folder:  # root's database is outside the home
-        shutil.rmtree(data)
+    discard(folder)
 
 
 @contextmanager

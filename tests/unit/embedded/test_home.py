@@ -40,6 +40,19 @@ def test_a_home_is_found_again(tmp_path: Path) -> None:
     assert enter(tmp_path / "home") == enter(tmp_path / "home")
 
 
+def test_a_discarded_home_leaves_nothing(tmp_path: Path) -> None:
+    entered = enter(tmp_path / "home")
+    home.discard(entered.folder)
+    assert not entered.folder.exists()
+    assert not entered.data.exists()
+
+
+def test_a_home_in_use_is_not_discarded(tmp_path: Path) -> None:
+    with home.opened(tmp_path, postgres_major=18) as entered, pytest.raises(HomeError, match="in use"):
+        home.discard(tmp_path)
+    assert entered.data.exists()
+
+
 def test_a_second_service_is_refused_and_told_who_the_first_is(tmp_path: Path) -> None:
     with home.opened(tmp_path, postgres_major=18), pytest.raises(HomeError, match=f"in use by process {os.getpid()}"):
         enter(tmp_path)
