@@ -29,4 +29,4 @@ def console() -> Console:
     """Standard output, in the terminal's colours and width; wide enough for any table where it goes elsewhere."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH_ELSEWHERE)
+    return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else WIDTH_ELSEWHERE)

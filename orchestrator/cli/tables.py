@@ -21,16 +21,14 @@ def flagged_first(configurations: Iterable[Configuration]) -> list[Configuration
 
 
 def of_configurations(factors: Sequence[str], configurations: Iterable[Configuration]) -> Table:
-    """A row per configuration, in the order given; `n` is the number of valid runs."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    """A row per configuration, in the order given; `n` is the number of valid runs. Only the last column gives way."""
+    table = _table()
     for factor in factors:
-        table.add_column(factor.replace("_", " "), justify="right")  # a heading breaks at blanks only
+        table.add_column(factor.replace("_", "_\n"), justify="right", no_wrap=True)
     table.add_column("mode", no_wrap=True)
     table.add_column("n", justify="right", no_wrap=True)
-    table.add_column("components", justify="right", no_wrap=True)
-    table.add_column("family", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
-    table.add_column("why", overflow="fold", ratio=1, min_width=20)
+    table.add_column("components\n× family", no_wrap=True)
+    table.add_column("verdict", ratio=1)
     for found in configurations:
         table.add_row(*_cells(len(factors), found), style=_COLOURS.get(found.verdict or ""))
     return table
@@ -38,18 +36,17 @@ def of_configurations(factors: Sequence[str], configurations: Iterable[Configura
 
 def of_campaigns(campaigns: Iterable[Campaign]) -> Table:
     """A row per campaign."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("id", "name", "state", "engine", "settings", "configurations", "replicates", "re-run of", "created"):
-        table.add_column(name, justify="left" if name in {"name", "state", "engine", "created"} else "right")
+    table = _table()
+    for name in ("id", "name", "state", "engine", "configurations", "re-run of", "created"):
+        number = name in {"id", "configurations", "re-run of"}
+        table.add_column(name.replace("-run", "-run\n"), justify="right" if number else "left", no_wrap=name != "name")
     for campaign in campaigns:
         table.add_row(
             str(campaign.id),
             campaign.name,
             words.state(campaign),
             campaign.engine,
-            f"{campaign.settings:,}",
             f"{campaign.configurations:,}",
-            str(campaign.replicates),
             "" if campaign.parent_id is None else str(campaign.parent_id),
             _when(campaign.created_at),
         )
@@ -58,7 +55,7 @@ def of_campaigns(campaigns: Iterable[Campaign]) -> Table:
 
 def of_nodes(nodes: Iterable[Node]) -> Table:
     """A row per node, with what it can run and why it may not work."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = _table()
     for name in ("node", "state", "online", "last seen", "job", "engines", "reason"):
         table.add_column(name, overflow="fold")
     for node in nodes:
@@ -76,7 +73,7 @@ def of_nodes(nodes: Iterable[Node]) -> Table:
 
 def of_shares(shares: Iterable[NodeShare]) -> Table:
     """What each node did for a campaign."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = _table()
     for name in ("node", "valid", "invalid", "superseded", ""):
         table.add_column(name, justify="left" if name in {"node", ""} else "right")
     for share in shares:
@@ -85,18 +82,27 @@ def of_shares(shares: Iterable[NodeShare]) -> Table:
     return table
 
 
+def _table() -> Table:
+    return Table(box=None, pad_edge=False, header_style="bold")
+
+
 def _cells(factor_count: int, found: Configuration) -> list[str]:
     control = found.control is not None
     levels = [""] * factor_count if control else [str(level) for level in found.levels]
     return [
         *levels,
-        f"{found.mode} (synthetic)" if control else found.mode,
+        f"{found.mode}\n(synthetic)" if control else found.mode,
         f"{found.valid_runs:,}",
-        "" if found.components is None else str(found.components),
-        found.family or "",
-        found.verdict or ("not fitted" if found.error else "not analysed"),
-        found.sentence or found.error or "",
+        "" if found.components is None else f"{found.components} × {found.family}",
+        _verdict(found),
     ]
+
+
+def _verdict(found: Configuration) -> str:
+    """`multimodal: two peaks at ...`, or why there is none."""
+    if found.verdict is None:
+        return f"not fitted: {found.error}" if found.error else "not analysed"
+    return f"{found.verdict}: {found.sentence}"
 
 
 def _when(seconds: float) -> str:

@@ -15,7 +15,7 @@ from rich.text import Text
 from orchestrator import words
 from orchestrator.cli import tables
 from orchestrator.client import Client
-from orchestrator.contracts.campaigns import Progress
+from orchestrator.contracts.campaigns import Progress, State
 from orchestrator.contracts.errors import UnavailableError
 
 POLL_S = 0.5
@@ -84,7 +84,9 @@ def _bar(done: int, total: int) -> tuple[RenderableType, str]:
 
 
 def _pace(progress: Progress) -> str:
-    """`310 runs/s, 32 s left`, as far as it is known."""
+    """`310 runs/s, 32 s left`, as far as it is known; nothing when it is over."""
+    if progress.campaign.state is not State.RUNNING:
+        return ""
     parts = [] if progress.runs_per_s is None else [f"{progress.runs_per_s:,.1f} runs/s"]
     if progress.time_left_s:
         parts.append(f"{words.duration(progress.time_left_s)} left")

@@ -66,7 +66,7 @@ def test_a_file_is_submitted_and_shown(online: Modescope, study_file: Path) -> N
     assert said == "Campaign 1 'two settings' is submitted: 5 configurations, 180 runs.\n"
     assert "two settings" in online("campaign", "list").out
     shown = online("campaign", "show", 1).out
-    assert "control_bimodal (synthetic)" in shown
+    assert "(synthetic)" in shown
     assert "not analysed" in shown
 
 
