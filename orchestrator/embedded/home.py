@@ -7,7 +7,6 @@ import json
 import os
 import secrets
 import shutil
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -62,13 +61,12 @@ def discard(folder: Path) -> None:
 
     Raises HomeError when a service runs in it.
     """
-    if not (folder / "home.json").exists():
-        return
+    record = folder / "home.json"
     with _locked(folder):
-        found = _read(folder / "home.json")
-        for elsewhere in {Path(str(found["data"])), Path(str(found["sockets"]))} - {folder}:
-            shutil.rmtree(elsewhere, ignore_errors=True)
-        shutil.rmtree(folder)
+        found = _read(record) if record.exists() else {}
+        elsewhere = {Path(str(found[place])) for place in ("data", "sockets") if place in found} - {folder}
+        for place in (*elsewhere, folder):
+            shutil.rmtree(place)
 
 
 def _made(folder: Path) -> Path:
@@ -150,11 +148,3 @@ def _sockets(found: dict[str, Any], data: Path) -> Path:
     if recorded != data and recorded.exists() and recorded.stat().st_uid == os.geteuid():
         return recorded
     return Path(tempfile.mkdtemp(prefix="modescope-", dir="/var/tmp"))
-
-
-def discard(folder: Path) -> None:
-    """Remove a home in which nothing runs any more, with what it keeps elsewhere."""
-    record = folder / "home.json"
-    elsewhere = [Path(str(_read(record)[place])) for place in ("data", "sockets")] if record.exists() else []
-    for place in dict.fromkeys([*elsewhere, folder]):
-        shutil.rmtree(place)
