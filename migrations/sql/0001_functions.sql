@@ -122,7 +122,8 @@ BEGIN
         'job_id', v_job.id, 'campaign_id', v_job.campaign_id, 'setting_id', v_job.setting_id,
         'token', v_job.token, 'attempt', v_job.attempt,
         'factors', to_jsonb(v_campaign.factors), 'levels', v_setting.levels, 'modes', to_jsonb(v_setting.modes),
-        'engine', v_engine, 'engine_options', v_options, 'node_options', v_campaign.node_options,
+        'engine', v_engine, 'engine_options', v_options,
+        'node_options', CASE WHEN v_setting.control IS NULL THEN v_campaign.node_options ELSE '{}' END,
         'pending', pending(v_job), 'max_tries', v_campaign.max_tries,
         'lease_s', lease_s(v_options), 'database_time', extract(epoch FROM clock_timestamp()),
         'ledger', (SELECT id FROM ledger));

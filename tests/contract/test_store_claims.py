@@ -41,6 +41,7 @@ def test_a_control_is_played_back_whatever_the_study_measures_with(store: StoreU
     job = agent.take()
     assert (job.engine, job.engine_options) == ("replay", CONTROL)
     assert (job.levels, job.modes, job.setting) == ((), ("control_two",), {})
+    assert job.node_options == {}
 
 
 def test_a_job_that_is_not_offered_cannot_be_claimed(store: StoreUnderTest) -> None:

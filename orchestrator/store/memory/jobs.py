@@ -84,7 +84,7 @@ class Jobs:
             modes=setting.modes,
             engine=engine,
             engine_options=dict(engine_options),
-            node_options=dict(submission.node_options),
+            node_options=dict(submission.node_options) if setting.control is None else {},  # nothing is measured
             pending=tuple(
                 Pending(replicate=replicate, attempt=len(job.setting.runs.get(replicate, ())))
                 for replicate in job.missing
