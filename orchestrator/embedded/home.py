@@ -25,6 +25,9 @@ LONGEST_SOCKETS = 107 - len("/postgres.run/.s.PGSQL.5432.lock")
 SYSTEM_DATA = Path("/var/lib")
 """Where root's PostgreSQL keeps its data: the account it runs as may not enter root's home."""
 
+ELSEWHERE = "modescope-"
+"""How the name of every folder begins that a home keeps outside itself."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Home:
@@ -65,8 +68,10 @@ def discard(folder: Path) -> None:
     with _locked(folder):
         found = _read(record) if record.exists() else {}
         elsewhere = {Path(str(found[place])) for place in ("data", "sockets") if place in found} - {folder}
-        for place in (*elsewhere, folder):
-            shutil.rmtree(place)
+        for place in elsewhere:
+            if place.name.startswith(ELSEWHERE):  # whatever the record says, remove only what we named
+                shutil.rmtree(place)
+        shutil.rmtree(folder)
 
 
 def _made(folder: Path) -> Path:
@@ -133,7 +138,7 @@ def _new_data(folder: Path) -> Path:
     """A name that is never used twice: a home that was removed and made again begins with an empty ledger."""
     if service_account() is None:
         return folder
-    data = SYSTEM_DATA / f"modescope-{secrets.token_hex(4)}"
+    data = SYSTEM_DATA / f"{ELSEWHERE}{secrets.token_hex(4)}"
     data.mkdir()
     data.chmod(0o711)  # whatever the umask says, the account must pass through to its own folders
     (data / "home").write_text(f"{folder}\n", encoding="utf-8")
@@ -147,4 +152,4 @@ def _sockets(found: dict[str, Any], data: Path) -> Path:
     recorded = Path(str(found.get("sockets", data)))
     if recorded != data and recorded.exists() and recorded.stat().st_uid == os.geteuid():
         return recorded
-    return Path(tempfile.mkdtemp(prefix="modescope-", dir="/var/tmp"))
+    return Path(tempfile.mkdtemp(prefix=ELSEWHERE, dir="/var/tmp"))
