@@ -22,6 +22,8 @@ FORMAT = 1
 """Raised when an older Modescope could no longer use the folder."""
 LONGEST_SOCKETS = 107 - len("/postgres.run/.s.PGSQL.5432.lock")
 """Bytes: the path of a Unix socket has at most 107."""
+SHORT = Path("/var/tmp")
+"""Where sockets go when the path of a home is longer than that."""
 SYSTEM_DATA = Path("/var/lib")
 """Where root's PostgreSQL keeps its data: the account it runs as may not enter root's home."""
 
@@ -152,4 +154,4 @@ def _sockets(found: dict[str, Any], data: Path) -> Path:
     recorded = Path(str(found.get("sockets", data)))
     if recorded != data and recorded.exists() and recorded.stat().st_uid == os.geteuid():
         return recorded
-    return Path(tempfile.mkdtemp(prefix=ELSEWHERE, dir="/var/tmp"))
+    return Path(tempfile.mkdtemp(prefix=ELSEWHERE, dir=SHORT))

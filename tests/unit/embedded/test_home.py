@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,10 +15,12 @@ from orchestrator.embedded import home
 
 
 @pytest.fixture(autouse=True)
-def data_of_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Root's data goes to a folder of this test instead of the system's."""
-    (tmp_path / "system").mkdir()
-    monkeypatch.setattr(home, "SYSTEM_DATA", tmp_path / "system")
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a home keeps outside itself goes to a short folder of this test."""
+    with tempfile.TemporaryDirectory(prefix="m-", dir="/var/tmp") as folder:
+        monkeypatch.setattr(home, "SYSTEM_DATA", Path(folder))
+        monkeypatch.setattr(home, "SHORT", Path(folder))
+        yield
 
 
 def enter(folder: Path) -> home.Home:
@@ -85,9 +89,5 @@ def test_a_home_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
 
 def test_a_long_path_gets_short_sockets_and_keeps_them(tmp_path: Path) -> None:
     entered = enter(tmp_path / ("long" * 25))
-    try:
-        assert len(bytes(entered.sockets)) <= home.LONGEST_SOCKETS
-        assert enter(entered.folder).sockets == entered.sockets
-    finally:
-        if entered.sockets != entered.data:
-            entered.sockets.rmdir()
+    assert len(bytes(entered.sockets)) <= home.LONGEST_SOCKETS
+    assert enter(entered.folder).sockets == entered.sockets
