@@ -22,11 +22,10 @@ FORMAT = 1
 """Raised when an older Modescope could no longer use the folder."""
 LONGEST_SOCKETS = 107 - len("/postgres.run/.s.PGSQL.5432.lock")
 """Bytes: the path of a Unix socket has at most 107."""
-SHORT = Path("/var/tmp")
+SHORT = Path("/var/tmp")  # noqa: S108 - only the parent of a private folder that mkdtemp makes
 """Where sockets go when the path of a home is longer than that."""
 SYSTEM_DATA = Path("/var/lib")
 """Where root's PostgreSQL keeps its data: the account it runs as may not enter root's home."""
-
 ELSEWHERE = "modescope-"
 """How the name of every folder begins that a home keeps outside itself."""
 
