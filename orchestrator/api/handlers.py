@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -14,8 +13,6 @@ from starlette.responses import JSONResponse, Response
 
 from orchestrator.api import problems
 from orchestrator.contracts.errors import ModescopeError
-
-_log = logging.getLogger(__name__)
 
 
 def install(app: FastAPI) -> None:
@@ -35,7 +32,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     def _unexpected(request: Request, error: Exception) -> Response:
-        _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+        # Starlette raises it again behind this answer, and uvicorn writes it to the log.
         detail = f"the service failed ({type(error).__name__}); its log says more"
         return _answer(problems.plain(HTTPStatus.INTERNAL_SERVER_ERROR, detail))
 
