@@ -17,7 +17,6 @@ from scipy import special
 
 from analysis.arrays import Array
 
-
 HALF_LOG_TWO_PI = 0.5 * float(np.log(2 * np.pi))
 
 

@@ -16,6 +16,9 @@ from analysis.mixture.families import FAMILIES, Axis, Family
 from analysis.mixture.kernels import Kernels, array_kernels, best_kernels
 from analysis.mixture.sample import Points, Sample, points_for
 
+# How many starts are followed to their maximum, in each direction.
+FORWARD, BACKWARD = 6, 10
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Found:
@@ -46,13 +49,13 @@ def search(sample: Sample, families: Sequence[str], components: int, floor: floa
     found: dict[tuple[str, int], Found] = {}
     for k in range(1, most + 1):
         for problem in problems:
-            found[problem.family.name, k] = _climb(kernels, problem, _forward(problem, found, k), -np.inf)
+            found[problem.family.name, k] = _climb(kernels, problem, _forward(problem, found, k), -np.inf, FORWARD)
     for k in range(most, 1, -1):
         for problem in problems:
             better = _backward(problem, found, k)
             if better:
                 incumbent = found[problem.family.name, k]
-                end = _climb(kernels, problem, better, incumbent.loglik)
+                end = _climb(kernels, problem, better, incumbent.loglik, BACKWARD)
                 found[problem.family.name, k] = max(incumbent, end, key=lambda one: one.loglik)
     return found
 
@@ -72,11 +75,11 @@ def pose(sample: Sample, families: Sequence[str], components: int, floor: float)
     return problems
 
 
-def _climb(kernels: Kernels, problem: Problem, sketches: list[Array], target: float) -> Found:
+def _climb(kernels: Kernels, problem: Problem, sketches: list[Array], target: float, finalists: int) -> Found:
     """The highest maximum that these starts lead to; anything where none above `target` is in sight."""
     family, points = problem.family, problem.points
     theta = starts.theta_of(family, np.concatenate(sketches), points.floor)
-    end = kernels.climb(family.kernel, points, theta, target)
+    end = kernels.climb(family.kernel, points, theta, target, finalists)
     return Found(
         theta=end.theta[0],
         loglik=float(end.loglik[0]),
@@ -91,8 +94,6 @@ def _forward(problem: Problem, found: dict[tuple[str, int], Found], k: int) -> l
     """Sketches (s, 3, k) to start from, before anything with more components is known."""
     family, ground = problem.family, problem.ground
     sketches = [ground.clusters[k - 1][None]] if k <= len(ground.clusters) else []
-    if (quantiles := starts.quantile_clusters(ground, k)) is not None:
-        sketches.append(quantiles[None])
     if k > 1:
         smaller = found[family.name, k - 1]
         sign = -1.0 if family.axis is Axis.MIRRORED_LOG else 1.0

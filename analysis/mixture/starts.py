@@ -8,7 +8,7 @@ so that each can start from what another found.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import pi
+from math import ceil, pi
 
 import numpy as np
 
@@ -22,9 +22,8 @@ EXTREME_SD = pi / 6**0.5
 LOG_TWO_PI = 2 * HALF_LOG_TWO_PI
 # Halves of a split component: apart by this many standard deviations, narrower by this factor.
 SPLIT_SHIFT, SPLIT_WIDTH = 0.8, 0.6
-# How many places are tried when a component is added to a fit; windows grow by this factor, in steps of this share.
-INSERTED = 7
-WINDOW_GROWTH, WINDOW_STEP, SMALLEST_WINDOW = 1.6, 6, 3
+# Where a component is added: windows of neighbours that grow by this factor, in steps of a share of their length.
+SMALLEST_WINDOW, WINDOW_GROWTH, WINDOW_STEP = 3, 2.0, 6
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -34,9 +33,9 @@ class Ground:
     y: Array  # sorted, (d,)
     counts: Array
     clusters: Sequence[Array]  # one sketch per k = 1, 2, ...: exact k-means
-    first: Indices  # windows of neighbours, (w,)
+    first: Indices  # windows of neighbours: a row per length, (l, w)
     last: Indices
-    window: Array  # held, mean, sd of each window, (3, w)
+    window: Array  # weight, mean, sd of each window, (3, l, w)
     gain: Array  # log-likelihood of a component of its own for each window, less what the others lose
 
 
@@ -121,7 +120,7 @@ def removals(sketch: Array) -> Array:
 
 
 def insertions(ground: Ground, sketch: Array, log_density: Array) -> Array:
-    """A (3, k) sketch with one more component, where the fit describes its neighbourhood worst: (i, 3, k + 1).
+    """A (3, k) sketch with one more component, for the worst described window of each length: (l, 3, k + 1).
 
     `log_density` (d,) is the fit's at `ground.y`. Given to a component of its own with weight m / n, the m runs of a
     window gain sum log((m / n) g / f) and the others lose -(n - m) log(1 - m / n): a lower bound of what the
@@ -129,19 +128,13 @@ def insertions(ground: Ground, sketch: Array, log_density: Array) -> Array:
     """
     fitted = np.concatenate([[0.0], np.cumsum(ground.counts * log_density)])
     gain = ground.gain - (fitted[ground.last] - fitted[ground.first])
-    chosen = ground.window[:, _apart(gain, ground.first, ground.last)].T
+    best = np.argmax(gain, axis=1)
+    chosen = ground.window[:, np.arange(len(best)), best].T
     found = np.empty((len(chosen), 3, sketch.shape[1] + 1))
     found[:, :, :-1] = sketch
     found[:, 0, :-1] *= 1 - chosen[:, :1]
     found[:, :, -1] = chosen
     return found
-
-
-def quantile_clusters(ground: Ground, k: int) -> Array | None:
-    """The sketch of k clusters of about equal counts; None where one value holds more than that."""
-    below = np.cumsum(ground.counts) - ground.counts
-    cuts = np.unique(np.searchsorted(below, np.sum(ground.counts) * np.arange(k) / k)).astype(np.int64)
-    return _of_clusters(ground.y, ground.counts, cuts) if len(cuts) == k and cuts[-1] < len(ground.y) else None
 
 
 def kmeans_cuts(y: Array, counts: Array, components: int) -> list[Indices]:
@@ -170,7 +163,7 @@ def _of_clusters(y: Array, counts: Array, cuts: Indices) -> Array:
 
 
 def _moments(y: Array, counts: Array, first: Indices, last: Indices) -> tuple[Array, Array, Array]:
-    """Count, mean and variance of y[first:last], each (w,)."""
+    """Count, mean and variance of y[first:last], each of the shape of `first`."""
     centre = y[len(y) // 2]
     deviation = y - centre
     sums = np.zeros((3, len(y) + 1))
@@ -185,7 +178,9 @@ def _within_cost(y: Array, counts: Array, edges: Indices) -> Array:
     weight, total, squares = (np.concatenate([[0.0], np.cumsum(counts * y**power)])[edges] for power in (0, 1, 2))
     held = weight[None, 1:] - weight[:-1, None]
     upper = held > 0
-    spread = squares[None, 1:] - squares[:-1, None] - (total[None, 1:] - total[:-1, None]) ** 2 / np.where(upper, held, 1)
+    spread = (
+        squares[None, 1:] - squares[:-1, None] - (total[None, 1:] - total[:-1, None]) ** 2 / np.where(upper, held, 1)
+    )
     return np.where(upper, np.maximum(spread, 0.0), np.inf)
 
 
@@ -205,27 +200,15 @@ def _all_but_one(k: int) -> Indices:
 
 @cache
 def _windows(d: int) -> tuple[Indices, Indices]:
-    """First and last (exclusive) index of runs of neighbours, from a few to half of all."""
-    first = [np.zeros(0, dtype=np.int64)]
-    last = list(first)
-    length = float(SMALLEST_WINDOW)
-    while length <= d / 2:
-        places = np.arange(0, d - int(length) + 1, max(1, int(length) // WINDOW_STEP))
-        first.append(places)
-        last.append(places + int(length))
-        length *= WINDOW_GROWTH
-    return np.concatenate(first), np.concatenate(last)
+    """First and last (exclusive) index of runs of neighbours, from a few to half of all: a row per length, (l, w).
 
-
-def _apart(gain: Array, first: Indices, last: Indices) -> list[int]:
-    """The windows of the highest gains that overlap none chosen before by more than half of their union."""
-    chosen: list[int] = []
-    while len(chosen) < min(INSERTED, len(gain)):
-        best = int(np.argmax(gain))
-        if gain[best] == -np.inf:
-            break
-        chosen.append(best)
-        shared = np.minimum(last, last[best]) - np.maximum(first, first[best])
-        union = np.maximum(last, last[best]) - np.minimum(first, first[best])
-        gain[2 * shared > union] = -np.inf
-    return chosen
+    Rows are filled up by repeating their last window.
+    """
+    lengths = [SMALLEST_WINDOW]
+    while (longer := ceil(lengths[-1] * WINDOW_GROWTH)) <= d / 2:
+        lengths.append(longer)
+    places = [np.arange(0, d - length + 1, max(1, length // WINDOW_STEP)) for length in lengths if length <= d]
+    first = np.zeros((len(places), max(map(len, places), default=0)), dtype=np.int64)
+    for row, found in enumerate(places):
+        first[row] = np.append(found, np.full(first.shape[1] - len(found), found[-1]))
+    return first, first + np.array(lengths[: len(places)], dtype=np.int64)[:, None]

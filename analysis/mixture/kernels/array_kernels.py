@@ -10,14 +10,17 @@ from scipy import special
 from analysis.arrays import Array, Flags
 from analysis.mixture.families import HALF_LOG_TWO_PI, Kernel
 from analysis.mixture.kernels.port import (
+    BEHIND,
     CLOSE,
     DAMPING_MAX,
     DAMPING_MIN,
+    EM_STEPS,
     FARTHEST,
     HOPE,
+    MET,
     NEWTON_GAIN,
     NEWTON_STEPS,
-    RACE,
+    PATIENCE,
     SMALLEST_WEIGHT,
     Optimum,
 )
@@ -176,17 +179,31 @@ def _concave_step(location: Array, scale: Array, held: Array, moments: Array) ->
     return location + scale * shift / stretch, scale / stretch
 
 
-def climb(kernel: Kernel, points: Points, theta: Array, target: float) -> Optimum:
+def climb(kernel: Kernel, points: Points, theta: Array, target: float, finalists: int) -> Optimum:
     """See `port.Kernels.climb`."""
-    for steps, kept in RACE:
-        theta, loglik = em(kernel, points, theta, steps)
-        theta = theta[np.argsort(-loglik, kind="stable")[:kept]]
-    best = newton(kernel, points, theta[:1], target)
-    for row in theta[1:]:
+    theta, loglik = em(kernel, points, theta, EM_STEPS)
+    ranked = _ranked(theta, loglik)[:finalists]
+    best = newton(kernel, points, ranked[:1], target)
+    for row in ranked[1:]:
         end = newton(kernel, points, row[None], max(target, best.loglik[0]))
         if end.loglik[0] > best.loglik[0]:
             best = end
     return best
+
+
+def _ranked(theta: Array, loglik: Array) -> Array:
+    """The starts from the highest down, without those that have met a higher one."""
+    ranked = theta[np.argsort(-loglik, kind="stable")]
+    ordered = np.take_along_axis(ranked, np.argsort(ranked[:, 1], axis=1, kind="stable")[:, None], axis=2)
+    chosen: list[int] = []
+    for row, one in enumerate(ordered):
+        others = ordered[chosen]
+        apart = np.abs(others - one)
+        apart[:, 1] /= one[2]
+        apart[:, 2] /= one[2]
+        if not np.any(np.all(apart < MET, axis=(1, 2))):
+            chosen.append(row)
+    return ordered[chosen]
 
 
 def newton(kernel: Kernel, points: Points, theta: Array, target: float = -np.inf) -> Optimum:
@@ -208,7 +225,8 @@ def _newton(kernel: Kernel, points: Points, theta: Array, target: float) -> tupl
         step, gain, damping = _damped_step(gradient, information, complete, damping)
         if gain < NEWTON_GAIN:
             return theta, loglik, True, iteration
-        if damping == 0 and gain < CLOSE and loglik + HOPE * gain < target:
+        hopeless = damping == 0 and gain < CLOSE and loglik + HOPE * gain < target
+        if hopeless or (iteration >= PATIENCE and loglik + BEHIND < target):
             return theta, loglik, False, iteration
         proposal = _moved(kernel, theta, step, points.floor)
         ahead = _derivatives(kernel, points, proposal)

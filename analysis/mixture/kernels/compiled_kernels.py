@@ -6,24 +6,31 @@ Arrays named r, z, slope, curvature are (k, m) work space. The inner loops have 
 import numpy as np
 from numba import njit
 
-from analysis.arrays import Array, Flags, Indices
+from analysis.arrays import Array, Indices
 from analysis.mixture.families import HALF_LOG_TWO_PI, Kernel
 from analysis.mixture.kernels.elementary import fast_exp, fast_expm1, fast_log
 from analysis.mixture.kernels.port import (
+    BEHIND,
     CLOSE,
     DAMPING_MAX,
     DAMPING_MIN,
+    EM_STEPS,
     FARTHEST,
     HOPE,
+    MET,
     NEWTON_GAIN,
     NEWTON_STEPS,
-    RACE,
+    PATIENCE,
     SMALLEST_WEIGHT,
     Optimum,
 )
 from analysis.mixture.sample import Points
 
 name = "numba"
+
+# numba's cache knows when this file changes, but not when what it imports does: a test keeps this digest of `port`
+# and `elementary` current, and with it the cache.
+SOURCES = "2636720541"
 
 NORMAL, LOGISTIC, GAMMA = int(Kernel.NORMAL), int(Kernel.LOGISTIC), int(Kernel.GAMMA)
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
@@ -36,9 +43,9 @@ def em(kernel: Kernel, points: Points, theta: Array, iterations: int) -> tuple[A
     return _em(int(kernel), *_arrays(points), theta, iterations)  # type: ignore[no-any-return]  # numba is untyped
 
 
-def climb(kernel: Kernel, points: Points, theta: Array, target: float) -> Optimum:
+def climb(kernel: Kernel, points: Points, theta: Array, target: float, finalists: int) -> Optimum:
     """See `port.Kernels.climb`."""
-    ends = _climb(int(kernel), *_arrays(points), np.ascontiguousarray(theta), target, RACE)
+    ends = _climb(int(kernel), *_arrays(points), np.ascontiguousarray(theta), target, finalists)
     return Optimum(theta=ends[0], loglik=ends[1], converged=ends[2], iterations=ends[3])
 
 
@@ -288,8 +295,12 @@ def _gamma_terms(shape):  # type: ignore[no-untyped-def]
     inverse = 1 / a
     square = inverse * inverse
     log_gamma_rest = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square / 1188))))
-    psi_rest = inverse * (0.5 + inverse * (1 / 12 - square * (1 / 120 - square * (1 / 252 - square * (1 / 240 - square / 132)))))
-    psi_one_rest = -square * (0.5 + inverse * (1 / 6 - square * (1 / 30 - square * (1 / 42 - square * (1 / 30 - square * 5 / 66)))))
+    psi_rest = inverse * (
+        0.5 + inverse * (1 / 12 - square * (1 / 120 - square * (1 / 252 - square * (1 / 240 - square / 132))))
+    )
+    psi_one_rest = -square * (
+        0.5 + inverse * (1 / 6 - square * (1 / 30 - square * (1 / 42 - square * (1 / 30 - square * 5 / 66))))
+    )
     value = 0.5 * (np.log(a) - LOG_TWO_PI) - log_gamma_rest
     if a == shape:
         return value, psi_rest, psi_one_rest
@@ -302,11 +313,9 @@ def _gamma_terms(shape):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, error_model="numpy")
-def _climb(kernel, y, log_weight, first, counts, floor, starts, target, race):  # type: ignore[no-untyped-def]
-    theta = starts
-    for steps, kept in race:
-        theta, loglik = _em(kernel, y, log_weight, first, counts, floor, theta, steps)
-        theta = theta[np.argsort(-loglik, kind="mergesort")[:kept]]
+def _climb(kernel, y, log_weight, first, counts, floor, starts, target, finalists):  # type: ignore[no-untyped-def]
+    theta, loglik = _em(kernel, y, log_weight, first, counts, floor, starts, EM_STEPS)
+    theta = _ranked(theta, loglik, finalists)
     best = _newton(kernel, y, log_weight, first, counts, floor, theta[:1], target)
     for row in range(1, theta.shape[0]):
         least = max(target, best[1][0])
@@ -314,6 +323,35 @@ def _climb(kernel, y, log_weight, first, counts, floor, starts, target, race):  
         if end[1][0] > best[1][0]:
             best = end
     return best
+
+
+@njit(cache=True, error_model="numpy")
+def _ranked(theta, loglik, finalists):  # type: ignore[no-untyped-def]
+    """See `array_kernels._ranked`; `theta` gets its components sorted by location."""
+    chosen = np.empty((finalists, 3, theta.shape[2]))
+    count = 0
+    for row in np.argsort(-loglik, kind="mergesort"):
+        one = theta[row][:, np.argsort(theta[row, 1], kind="mergesort")]
+        fresh = count < finalists
+        for other in range(count):
+            fresh = fresh and not _met(chosen[other], one)
+        if fresh:
+            chosen[count] = one
+            count += 1
+    return chosen[:count]
+
+
+@njit(cache=True, error_model="numpy")
+def _met(one, other):  # type: ignore[no-untyped-def]
+    for j in range(one.shape[1]):
+        unit = other[2, j]
+        if not (
+            abs(one[0, j] - other[0, j]) < MET
+            and abs(one[1, j] - other[1, j]) < MET * unit
+            and abs(one[2, j] - other[2, j]) < MET * unit
+        ):
+            return False
+    return True
 
 
 @njit(cache=True, error_model="numpy")
@@ -346,7 +384,8 @@ def _newton_row(kernel, y, log_weight, first, counts, floor, target, theta, work
         gain = _solved(factor, gradient, step)
         if gain < NEWTON_GAIN:
             return loglik, True, iteration
-        if damping == 0 and gain < CLOSE and loglik + HOPE * gain < target:
+        hopeless = damping == 0 and gain < CLOSE and loglik + HOPE * gain < target
+        if hopeless or (iteration >= PATIENCE and loglik + BEHIND < target):
             return loglik, False, iteration
         _move(theta, step, floor, proposal)
         ahead = _derivatives(kernel, data, proposal, work, score, new_gradient, new_information, new_complete)

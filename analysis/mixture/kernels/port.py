@@ -13,10 +13,14 @@ from analysis.mixture.sample import Points
 NEWTON_GAIN = 1e-7
 NEWTON_STEPS = 60
 # A climb is given up when Newton's own prediction stays below the target.
-HOPE = 1.5
-CLOSE = 0.5
-# Rounds of a race between starts: EM steps, and how many of the starts go on.
-RACE = ((3, 6), (8, 3))
+HOPE = 1.2
+# ... and after these steps when the likelihood itself is still below it by this.
+PATIENCE, BEHIND = 8, 1.0
+CLOSE = 10.0
+# EM steps of each start before they are compared.
+EM_STEPS = 4
+# Starts have met when no component differs by more than this: location in scales, log scale, weight.
+MET = 0.15
 # Damping of Newton's matrix, in units of the complete-data information (EM's own curvature).
 DAMPING_MIN, DAMPING_MAX = 1e-3, 1e6
 # exp() of this times any power of a double stays finite; a point there has density 0 anyway.
@@ -53,6 +57,6 @@ class Kernels(Protocol):
         """
         ...
 
-    def climb(self, kernel: Kernel, points: Points, theta: Array, target: float) -> Optimum:
-        """A race of EM between the starts, then Newton from the best: the one highest end."""
+    def climb(self, kernel: Kernel, points: Points, theta: Array, target: float, finalists: int) -> Optimum:
+        """A few steps of EM from every start, then Newton from the `finalists` best of them: the one highest end."""
         ...
