@@ -6,7 +6,6 @@ import csv
 import io
 import os
 import re
-import shutil
 import signal
 import tempfile
 import time
@@ -18,6 +17,7 @@ import pytest
 
 from orchestrator.client import Client
 from orchestrator.contracts.campaigns import Progress
+from orchestrator.embedded.home import discard
 from orchestrator.embedded.service import Service
 from orchestrator.queue import redis_client
 from workers.benchmarks import iozone_text
@@ -51,7 +51,7 @@ def service() -> Iterator[Service]:
     folder = Path(tempfile.mkdtemp(prefix="ms-", dir="/var/tmp"))
     with Service(folder, nodes=2) as running:
         yield running
-    shutil.rmtree(folder)
+    discard(folder)
 
 
 @pytest.fixture
@@ -173,7 +173,7 @@ def test_iozone_measures_what_it_prints(
         campaign = submit(client, study)
         until(client, campaign, "the end", lambda seen: seen.campaign.state != "running")
         rows = list(csv.DictReader(io.StringIO(b"".join(client.export(campaign)).decode())))
-    shutil.rmtree(folder)
+    discard(folder)
     texts = [file.read_text() for file in printed.iterdir()]
     expected = sorted(
         float(value) for text in texts for value in re.findall(r"Children see throughput.*=\s*([\d.]+) kB/sec", text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 import psycopg
 from sqlalchemy import Connection, Engine, NullPool, create_engine, make_url
@@ -68,6 +68,10 @@ class Database:
             connection = psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S)
             connection.execute("LISTEN modescope")
             return connection
+
+    def translating(self) -> AbstractContextManager[None]:
+        """For what is done on a connection from `listening`."""
+        return _translated()
 
     def close(self) -> None:
         """Close what is kept open."""

@@ -71,8 +71,9 @@ class PostgresControl:
         if self._listener is None or self._listener.closed:
             self._listener = self._database.listening()
             return  # whatever was said before we listened, look once
-        for _ in self._listener.notifies(timeout=timeout_s, stop_after=1):
-            pass
+        with self._database.translating():
+            for _ in self._listener.notifies(timeout=timeout_s, stop_after=1):
+                pass
 
     def close(self) -> None:
         """Stop listening."""
