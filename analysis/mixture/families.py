@@ -8,6 +8,7 @@ a ((y - log m) - exp(y - log m)) + a log a - log Gamma(a) in y; `scale` is then 
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -57,7 +58,7 @@ class Family:
 
     is_location_scale: ClassVar[bool] = True
 
-    @property
+    @cached_property
     def needs_positive(self) -> bool:
         """Whether x must be > 0."""
         return self.axis is not Axis.IDENTITY

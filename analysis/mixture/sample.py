@@ -38,7 +38,7 @@ class Sample:
     def likelihood(self) -> str:
         return "point" if self.cells is None else "interval"
 
-    @property
+    @cached_property
     def unit(self) -> float:
         """The positive scale that x is divided by while fitting, for conditioning only."""
         return float(np.max(np.abs(self.values)))

@@ -17,7 +17,7 @@ from analysis.mixture.kernels import Kernels, array_kernels, best_kernels
 from analysis.mixture.sample import Points, Sample, points_for
 
 # How many starts are followed to their maximum, in each direction.
-FORWARD, BACKWARD = 6, 10
+FORWARD, BACKWARD = 5, 6
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -188,7 +188,7 @@ def _result(sample: Sample, name: str, found: Found, options: Options) -> Fit:
     weight, kernel_location, kernel_scale = found.theta
     location, scale = family.from_kernel(kernel_location, kernel_scale, sample.unit)
     at_floor = kernel_scale <= found.floor * (1 + 1e-9)
-    order = np.lexsort([location, family.quantile(0.5, location, scale), family.mean(location, scale)])
+    order = np.lexsort([location, family.mean(location, scale)])
     return Fit(
         family=name,
         weights=tuple(weight[order].tolist()),

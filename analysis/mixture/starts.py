@@ -68,7 +68,7 @@ def sketch_of(family: Family, theta: Array) -> Array:
     elif family.kernel == Kernel.GAMMA:
         location = location - 0.5 * scale**2
     sign = -1.0 if family.axis is Axis.MIRRORED_LOG else 1.0
-    return np.stack([weight, sign * location, scale], axis=-2)
+    return _stacked(weight, sign * location, scale)
 
 
 def theta_of(family: Family, sketch: Array, floor: float) -> Array:
@@ -82,7 +82,7 @@ def theta_of(family: Family, sketch: Array, floor: float) -> Array:
         location = location + EULER_GAMMA * scale
     elif family.kernel == Kernel.GAMMA:
         location = location + 0.5 * scale**2
-    return np.stack([weight, location, np.maximum(scale, floor)], axis=-2)
+    return _stacked(weight, location, np.maximum(scale, floor))
 
 
 def to_log(sketch: Array) -> Array:
@@ -90,14 +90,14 @@ def to_log(sketch: Array) -> Array:
     sd = sketch[..., 2, :]
     mean = np.maximum(sketch[..., 1, :], 1e-3 * sd)
     variance = np.log1p((sd / mean) ** 2)
-    return np.stack([sketch[..., 0, :], np.log(mean) - 0.5 * variance, np.sqrt(variance)], axis=-2)
+    return _stacked(sketch[..., 0, :], np.log(mean) - 0.5 * variance, np.sqrt(variance))
 
 
 def from_log(sketch: Array) -> Array:
     """Inverse of `to_log`; spreads above 1 on the log axis count as 1."""
     variance = np.minimum(sketch[..., 2, :], 1.0) ** 2
     mean = np.exp(sketch[..., 1, :] + 0.5 * variance)
-    return np.stack([sketch[..., 0, :], mean, mean * np.sqrt(np.expm1(variance))], axis=-2)
+    return _stacked(sketch[..., 0, :], mean, mean * np.sqrt(np.expm1(variance)))
 
 
 def splits(sketch: Array) -> Array:
@@ -107,8 +107,8 @@ def splits(sketch: Array) -> Array:
     weight, mean, sd = sketch
     found = np.empty((k, 3, k + 1))
     found[:, :, :k] = sketch
-    found[rows, :, rows] = np.stack([0.5 * weight, mean - SPLIT_SHIFT * sd, SPLIT_WIDTH * sd], axis=1)
-    found[:, :, k] = np.stack([0.5 * weight, mean + SPLIT_SHIFT * sd, SPLIT_WIDTH * sd], axis=1)
+    found[rows, :, rows] = np.array([0.5 * weight, mean - SPLIT_SHIFT * sd, SPLIT_WIDTH * sd]).T
+    found[:, :, k] = np.array([0.5 * weight, mean + SPLIT_SHIFT * sd, SPLIT_WIDTH * sd]).T
     return found
 
 
@@ -134,6 +134,13 @@ def insertions(ground: Ground, sketch: Array, log_density: Array) -> Array:
     found[:, :, :-1] = sketch
     found[:, 0, :-1] *= 1 - chosen[:, :1]
     found[:, :, -1] = chosen
+    return found
+
+
+def _stacked(weight: Array, location: Array, scale: Array) -> Array:
+    """Three (..., k) arrays as one (..., 3, k)."""
+    found = np.empty((*weight.shape[:-1], 3, weight.shape[-1]))
+    found[..., 0, :], found[..., 1, :], found[..., 2, :] = weight, location, scale
     return found
 
 

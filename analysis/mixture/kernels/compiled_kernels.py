@@ -463,10 +463,8 @@ def _derivatives(kernel, data, theta, work, score, gradient, information, comple
     loglik = _expectation(kernel, y, log_weight, first, counts, theta, work)
     information[:] = 0.0
     for j in range(k):
-        sums = _score_rows(kernel, theta[2, j], work, j, k, score)
-        held, uu, us, ss = sums
-        gradient[j] = held - n * theta[0, j]
-        gradient[k + j], gradient[2 * k + j] = np.sum(score[k + j]), np.sum(score[2 * k + j])
+        held, u, s, uu, us, ss = _score_rows(kernel, theta[2, j], work, j, k, score)
+        gradient[j], gradient[k + j], gradient[2 * k + j] = held - n * theta[0, j], u, s
         information[j, j] = -held
         information[k + j, j] = -gradient[k + j]
         information[2 * k + j, j] = -gradient[2 * k + j]
@@ -487,9 +485,10 @@ def _derivatives(kernel, data, theta, work, score, gradient, information, comple
 
 @njit(cache=True, error_model="numpy", fastmath=REORDER)
 def _score_rows(kernel, scale, work, j, k, score):  # type: ignore[no-untyped-def]
-    """Rows j, k + j, 2 k + j of the score; returns sums of r and of r (second derivative + square) for uu, us, ss."""
+    """Rows j, k + j, 2 k + j of the score; returns the sums of r, of the other two rows, and of r (second
+    derivative + product of firsts) for uu, us, ss."""
     r, z, slope, curvature = work[0, j], work[1, j], work[2, j], work[3, j]
-    held = uu = us = ss = 0.0
+    held = u = s = uu = us = ss = 0.0
     if kernel == GAMMA:
         shape = scale**-2.0
         root = 1.0 / scale
@@ -499,20 +498,24 @@ def _score_rows(kernel, scale, work, j, k, score):  # type: ignore[no-untyped-de
             surplus = first + z[i] - growth
             by_u, by_s = root * growth, -2.0 * shape * surplus
             held += r[i]
+            u += r[i] * by_u
+            s += r[i] * by_s
             uu += r[i] * (by_u * by_u - 1.0 - growth)
             us += r[i] * (by_u * by_s - 2.0 * root * growth)
             ss += r[i] * (by_s * by_s + 4.0 * shape * (surplus + shape * second))
             score[j, i], score[k + j, i], score[2 * k + j, i] = r[i], r[i] * by_u, r[i] * by_s
-        return held, uu, us, ss
+        return held, u, s, uu, us, ss
     for i in range(r.shape[0]):
         leverage, bend = z[i] * slope[i], z[i] * curvature[i]
         by_u, by_s = -slope[i], -leverage - 1.0
         held += r[i]
+        u += r[i] * by_u
+        s += r[i] * by_s
         uu += r[i] * (by_u * by_u + curvature[i])
         us += r[i] * (by_u * by_s + slope[i] + bend)
         ss += r[i] * (by_s * by_s + leverage + z[i] * bend)
         score[j, i], score[k + j, i], score[2 * k + j, i] = r[i], r[i] * by_u, r[i] * by_s
-    return held, uu, us, ss
+    return held, u, s, uu, us, ss
 
 
 @njit(cache=True, error_model="numpy", fastmath=REORDER)
@@ -532,8 +535,13 @@ def _add_outer_products(score, first, counts, information):  # type: ignore[no-u
     for a in range(score.shape[0]):
         for c in range(cells):
             divided[c] = score[a, c] / counts[c]
-        for b in range(a + 1):
-            product = 0.0
+        # Three rows at a time; what this adds above the diagonal is not read.
+        for b in range(0, a + 1, 3):
+            one = two = three = 0.0
             for c in range(cells):
-                product += divided[c] * score[b, c]
-            information[a, b] += product
+                one += divided[c] * score[b, c]
+                two += divided[c] * score[b + 1, c]
+                three += divided[c] * score[b + 2, c]
+            information[a, b] += one
+            information[a, b + 1] += two
+            information[a, b + 2] += three
