@@ -112,6 +112,7 @@ def _measure_again(
     repeated = repetition.pairs(flagged, client.configurations(child.id))
     for pair in repeated:
         say(_held(first.campaign.factors, pair))
+    say(f"The verdict held for {sum(pair.held is True for pair in repeated)} of {len(repeated)}.")
     return again, repeated
 
 
