@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from orchestrator.client import Client
@@ -43,6 +44,15 @@ replicates: 4
 replicates_per_job: 4
 engine: {name: replay, mixture: "normal:1,1000,1", run_s: 30}
 """
+ONE_SETTING = f"""
+name: one setting
+design:
+  blocks:
+    - levels: {{threads: [2], file_size_kb: [256], record_size_kb: [64]}}
+      modes: {SIX}
+replicates: 3
+engine: {{name: iozone, settle_s: 0}}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +78,7 @@ def environment(pid: int) -> dict[str, str]:
 
 
 def wait_for(
-    what: str, look: Callable[[], object], holds: Callable[[object], bool], *, within_s: float = 90.0
+    what: str, look: Callable[[], object], holds: Callable[[object], bool], *, within_s: float = 180.0
 ) -> object:
     """Look until it holds; a failure says what was seen last."""
     deadline = time.monotonic() + within_s
@@ -148,29 +158,43 @@ def test_cancelling_now_ends_the_run_in_flight(client: Client) -> None:
     assert client.campaign(campaign).state == "cancelled"
 
 
+def with_iozone(script: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a shell script in the place of IOzone."""
+    wrapper = folder / "bin" / "iozone"
+    wrapper.parent.mkdir()
+    wrapper.write_text(f"#!/bin/sh\n{script}\n")
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{wrapper.parent}:{os.environ['PATH']}")
+
+
+def test_garbled_output_is_kept_and_the_campaign_says_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    version = "echo '        Version $Revision: 3.489 $'"
+    with_iozone(f'[ "$1" = -v ] && exec {version}\necho "Children see thr#ughput for 2"', tmp_path, monkeypatch)
+    folder = Path(tempfile.mkdtemp(prefix="ms-", dir="/var/tmp"))
+    with Service(folder) as service, Client(service.address, service.token) as client:
+        campaign = submit(client, ONE_SETTING)
+        until(client, campaign, "the end", lambda seen: seen.campaign.state != "running")
+        assert client.campaign(campaign).state == "incomplete"
+        (reason,) = client.campaign(campaign).missing
+        with psycopg.connect(environment(service.pids["controller"])["MODESCOPE_DATABASE_URL"]) as database:
+            outputs = database.execute("SELECT validity, details ->> 'output' FROM runs").fetchall()
+    discard(folder)
+    assert "was invalid 3 times" in reason
+    assert set(outputs) == {("invalid", "Children see thr#ughput for 2\n")}
+
+
 def test_iozone_measures_what_it_prints(
     require_program: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     iozone = require_program("iozone")
     printed = tmp_path / "printed"
     printed.mkdir()
-    wrapper = tmp_path / "bin" / "iozone"
-    wrapper.parent.mkdir()
-    wrapper.write_text(f'#!/bin/sh\n[ "$1" = -v ] && exec {iozone} -v\n{iozone} "$@" | tee {printed}/$$\n')
-    wrapper.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{wrapper.parent}:{os.environ['PATH']}")
-    study = f"""
-        name: iozone
-        design:
-          blocks:
-            - levels: {{threads: [2], file_size_kb: [256], record_size_kb: [64]}}
-              modes: {SIX}
-        replicates: 3
-        engine: {{name: iozone, settle_s: 0}}
-        """
+    with_iozone(f'[ "$1" = -v ] && exec {iozone} -v\n{iozone} "$@" | tee {printed}/$$', tmp_path, monkeypatch)
     folder = Path(tempfile.mkdtemp(prefix="ms-", dir="/var/tmp"))
     with Service(folder) as service, Client(service.address, service.token) as client:
-        campaign = submit(client, study)
+        campaign = submit(client, ONE_SETTING)
         until(client, campaign, "the end", lambda seen: seen.campaign.state != "running")
         rows = list(csv.DictReader(io.StringIO(b"".join(client.export(campaign)).decode())))
     discard(folder)
