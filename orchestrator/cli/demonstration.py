@@ -33,8 +33,8 @@ OWN_PAUSE = {"levels": {"file_size_kb": [64], "record_size_kb": [16], "threads":
 OWN_PAUSE_MODES = ["initial_writers", "rewriters"]
 OWN_PAUSE_NOTICE = (
     "There is no C compiler here, so IOzone keeps its own pauses of 2 s around each test: "
-    f"1 setting in {len(OWN_PAUSE_MODES)} modes, {IOZONE_REPLICATES} runs of about 7 s, take about 4 minutes; "
-    "a re-run, should one be flagged, as long again."
+    f"1 setting in {len(OWN_PAUSE_MODES)} modes, {IOZONE_REPLICATES} runs of 8 s, takes about 5 minutes, "
+    "and as long again if it is flagged and re-run."
 )
 
 

@@ -151,6 +151,8 @@ def test_a_configuration_without_a_fit_says_why(store: StoreUnderTest) -> None:
     shown = store.campaigns.configurations(campaign_id)[0]
     assert (shown.verdict, shown.components, shown.error) == (None, None, "one value")
     assert store.campaigns.progress(campaign_id).analyses_done == 2
+    assert store.analyses.judge(campaign_id, VERSION, []), "what has no fit waits for no judgement"
+    assert store.campaigns.progress(campaign_id).verdicts_final
 
 
 def test_a_campaign_is_judged_when_it_has_ended_and_all_is_analysed(store: StoreUnderTest) -> None:

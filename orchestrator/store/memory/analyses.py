@@ -47,11 +47,14 @@ class Analyses:
         campaign = self.tables.campaign(campaign_id)
         words = {judgement.analysis_id: judgement for judgement in judgements}
         rows = _of(campaign)
-        if not wants_judgement(campaign, version) or not {row.id for row in rows} <= words.keys():
+        unfitted = {row.id for row in rows if row.result is not None and row.result.error is not None}
+        if not wants_judgement(campaign, version) or not {row.id for row in rows} <= words.keys() | unfitted:
             return False
         for row in rows:
-            word = words[row.id]
-            row.dip_q, row.verdict, row.sentence, row.final = word.dip_q, word.verdict, word.sentence, True
+            row.final = True
+            if row.id in words:
+                word = words[row.id]
+                row.dip_q, row.verdict, row.sentence = word.dip_q, word.verdict, word.sentence
         return True
 
     @transaction
