@@ -108,6 +108,8 @@ class Client:
                     response.read()
                 _raise_for(response)
                 yield from response.iter_bytes()
+        except (httpx.RemoteProtocolError, httpx.ReadError) as error:
+            raise UnavailableError(f"{self._address} broke off in the middle ({error}); try again") from error
         except httpx.TransportError as error:
             raise self._unavailable(error) from error
 

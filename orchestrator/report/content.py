@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from orchestrator.campaigns import repetition
 from orchestrator.contracts.analyses import Fitted
@@ -13,6 +14,8 @@ from orchestrator.contracts.nodes import Node
 from orchestrator.store.ports import Store
 
 FLAGGED = "multimodal"
+PICTURES = 200
+"""At 25 kB a picture, a page with more of them is slow to open."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,6 +38,7 @@ class Content:
     invalid_reasons: Mapping[str, int]
     configurations: tuple[Configuration, ...]
     flagged: tuple[Flagged, ...]
+    """At most `PICTURES` of them."""
 
     @property
     def campaign(self) -> Campaign:
@@ -78,7 +82,7 @@ def _flagged(store: Store, campaign_id: int, configurations: tuple[Configuration
             fitted=fitted,
             repeats=tuple(repeats.get((fitted.setting_id, fitted.mode), ())),
         )
-        for fitted in store.analyses.fitted(campaign_id, verdict=FLAGGED)
+        for fitted in islice(store.analyses.fitted(campaign_id, verdict=FLAGGED), PICTURES)
     )
 
 

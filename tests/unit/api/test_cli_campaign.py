@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from orchestrator.cli.main import main
+from orchestrator.contracts.campaigns import ExportRow
 from orchestrator.store.memory import MemoryStore
 from tests.unit.api.conftest import TOKEN
 from tests.unit.measured import NODE, STUDY, Laboratory
@@ -150,6 +151,25 @@ def test_export_and_report_are_written_whole(online: Modescope, laboratory: Labo
 def test_an_export_that_fails_leaves_nothing(online: Modescope, tmp_path: Path) -> None:
     failed = online("campaign", "export", 7, "--out", tmp_path / "runs.csv")
     assert failed.status == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_export_that_breaks_off_leaves_nothing(
+    online: Modescope, store: MemoryStore, laboratory: Laboratory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laboratory.submit()
+    laboratory.work_off()
+    whole = list(store.campaigns.export(1))
+
+    def broken(campaign_id: int) -> Iterator[ExportRow]:
+        yield from whole
+        raise RuntimeError("the database went away")
+
+    monkeypatch.setattr(store.campaigns, "export", broken)
+    failed = online("campaign", "export", 1, "--out", tmp_path / "runs.csv")
+
+    assert (failed.status, failed.err.count("\n")) == (2, 1)
+    assert "broke off in the middle" in failed.err
     assert list(tmp_path.iterdir()) == []
 
 

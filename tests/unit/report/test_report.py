@@ -113,6 +113,15 @@ def test_every_flagged_configuration_has_its_picture_and_numbers(page: str, cont
     assert "runs per bin" in reader.text
 
 
+def test_a_page_with_too_many_pictures_says_what_it_leaves_out(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("orchestrator.report.content.PICTURES", 1)
+    reader = read(render(gather(store, 1)))
+    assert reader.tags.count("svg") == 1
+    assert "The first 1 of 2;" in reader.text
+
+
 def test_the_control_is_marked_and_comes_without_levels(page: str) -> None:
     text = read(page).text
     assert "bimodal synthetic control" in text
