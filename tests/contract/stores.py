@@ -83,6 +83,7 @@ class PostgresUnderTest(PostgresStore):
         row = self._behind.execute(tables, [["ledger", "alembic_version"]]).fetchone()
         assert row is not None
         self._behind.execute(f"TRUNCATE {row[0]} RESTART IDENTITY".encode())
+        self.control.close()  # who listens and never reads makes the server wait, and DROP DATABASE with it
         self.leave_alone(0)
 
     def close(self) -> None:
