@@ -26,6 +26,10 @@ class Options:
     likelihood: LikelihoodChoice = "auto"
     # `auto` takes the interval likelihood when distinct values are fewer than this share of n.
     distinct_share: float = 0.8
+    # In a sample of fewer runs than this, a component must hold so many runs for its fit to be selected: BIC alone
+    # takes a chance cluster of three runs for a component in a fifth of samples of 30 (docs/method.md).
+    small_n: int = 100
+    small_n_runs: int = 8
     # A density mode counts when it rises by this share of the highest peak above the valley, and holds these runs.
     min_prominence: float = 0.05
     min_share: float = 0.03
@@ -45,7 +49,7 @@ class Options:
         _check(self.likelihood in get_args(LikelihoodChoice), "likelihood", "one of auto, point, interval")
         for name in ("distinct_share", "min_prominence", "min_share", "dip_q"):
             _check(0 <= getattr(self, name) <= 1, name, "between 0 and 1")
-        for name in ("min_runs", "min_n", "seed", "bic_gap", "bic_gap_alone"):
+        for name in ("small_n", "small_n_runs", "min_runs", "min_n", "seed", "bic_gap", "bic_gap_alone"):
             _check(getattr(self, name) >= 0, name, "0 or more")
 
     def as_dict(self) -> dict[str, Any]:

@@ -17,8 +17,9 @@ from analysis.mixture.families import Axis, Family, Kernel
 from analysis.mixture.options import Options
 from analysis.mixture.resolution import Cells, find_cells
 
-# Nodes per cell: enough for a relative error of 1e-8 when the spacing is at most the smallest sigma (docs/method.md).
-MIN_NODES, NODES_PER_SIGMA = 3, 2.0
+# Points per cell, and per smallest sigma of its width: the mass of a component at the floor is then right to 2e-7,
+# of one twice as wide to 1e-15 (docs/method.md).
+MIN_POINTS, POINTS_PER_SIGMA = 3, 1.4
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -127,7 +128,7 @@ def _cell_points(sample: Sample, cells: Cells, axis: Axis, floor: float) -> Poin
     lower, upper = cells.lower / sample.unit, cells.upper / sample.unit
     ends = np.sort([axis.forward(lower), axis.forward(upper)], axis=0)
     half = 0.5 * (ends[1] - ends[0])
-    nodes = MIN_NODES + np.ceil(NODES_PER_SIGMA * 2 * half / floor).astype(np.int64)
+    nodes = MIN_POINTS + np.ceil(POINTS_PER_SIGMA * 2 * half / floor).astype(np.int64)
     rules = [_legendre(int(m)) for m in nodes]
     place = np.concatenate([rule[0] for rule in rules])
     weight = np.concatenate([rule[1] for rule in rules])

@@ -202,19 +202,27 @@ def _result(sample: Sample, name: str, found: Found, options: Options) -> Fit:
     )
 
 
-def ranked(table: Sequence[Fit]) -> list[int]:
-    """Places in the table by BIC, the best first; ties towards fewer components, then the order of families."""
+def ranked(table: Sequence[Fit], options: Options) -> list[int]:
+    """Places in the table by BIC, the best first; ties towards fewer components, then the order of families.
+
+    Fits that a small sample cannot support are left out.
+    """
     best = min(fit.bic for fit in table)
 
     def key(place: int) -> tuple[float, int, int]:
         fit = table[place]
         return round((fit.bic - best) / BIC_TIE), fit.components, NAMES.index(fit.family)
 
-    return sorted(range(len(table)), key=key)
+    return sorted((place for place, fit in enumerate(table) if _supported(fit, options)), key=key)
+
+
+def _supported(fit: Fit, options: Options) -> bool:
+    enough = min(fit.weights) * fit.n >= options.small_n_runs
+    return fit.components == 1 or fit.n >= options.small_n or enough
 
 
 def _judge(sample: Sample, table: tuple[Fit, ...], notice: str | None, options: Options) -> Selection:
-    ranking = ranked(table)
+    ranking = ranked(table, options)
     best = table[ranking[0]]
     modes = best.density_modes(options)
     other = _first_other(table, ranking, several=len(modes) == 1, options=options)

@@ -1,7 +1,9 @@
 """The fitting loops compiled by numba: the formulas and stops of `array_kernels`, one start at a time.
 
-Arrays named r, z, slope, curvature are (k, m) work space. The inner loops have no branches, so that they become SIMD.
+The arguments of every loop are the fields of `Points` (y, log_weight, first, counts, floor). Arrays named r, z, slope, curvature are (k, m) work space. The inner loops have no branches, so that they become SIMD.
 """
+
+# ruff: noqa: PLR0917 - numba takes arrays, not the values that hold them
 
 import numpy as np
 from numba import njit
