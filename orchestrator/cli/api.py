@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
-from collections.abc import Sequence
+from functools import partial
 
 import click
 
@@ -40,13 +40,9 @@ def _serve(host: str, port: int, token: str) -> None:
     from orchestrator.settings import Settings
 
     settings = Settings.from_environment()
-
-    def stop_now(nodes: Sequence[str]) -> None:
-        queue.stop_now(settings.redis_url, nodes)
-
     store = wiring.open_store(settings, keep=CONNECTIONS_KEPT)
     try:
-        application = app.create(store, token, stop_now=stop_now)
+        application = app.create(store, token, stop_now=partial(queue.stop_now, settings.redis_url))
         uvicorn.run(application, host=host, port=port, log_level="warning", access_log=False)
     finally:
         store.close()
