@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 import psycopg
 from sqlalchemy import Connection, Engine, NullPool, create_engine, make_url
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from orchestrator.contracts.errors import ConflictError, UnavailableError
 
@@ -84,6 +85,8 @@ def _translated() -> Iterator[None]:
         yield
     except IntegrityError as broken:
         raise ConflictError(_first_line(broken)) from broken
+    except PoolTimeoutError as busy:
+        raise UnavailableError("every connection to the database is in use; try again in a moment") from busy
     except OperationalError as gone:
         raise UnavailableError(f"the database does not answer: {_first_line(gone)}") from gone
     except DBAPIError as failed:
