@@ -49,13 +49,18 @@ class Analyst:
         return results
 
     def _judge(self, campaign_id: int) -> None:
-        """Final verdicts: the dip test's false discoveries are controlled over the whole campaign."""
+        """Final verdicts: the dip test's false discoveries are controlled over the whole campaign.
+
+        Selections are read one at a time: those of a whole study do not fit into memory together.
+        """
         options = mixture.Options.from_dict(dict(self._store.campaigns.study(campaign_id).analysis_options))
-        fitted = [one for one in self._store.analyses.fitted(campaign_id) if one.selection is not None]
-        selections = [mixture.Selection.from_dict(one.selection) for one in fitted if one.selection is not None]
-        dip_q = modality.dip_q_values([selection.dip_p for selection in selections])
+        tested = [one for one in self._store.campaigns.configurations(campaign_id) if one.dip_p is not None]
+        dip_q = modality.dip_q_values([one.dip_p for one in tested if one.dip_p is not None])
+        q_of = {(one.setting_id, one.mode): q for one, q in zip(tested, dip_q, strict=True)}
         judgements = [
-            _judgement(one, selection, q, options) for one, selection, q in zip(fitted, selections, dip_q, strict=True)
+            _judgement(one, q_of[one.setting_id, one.mode], options)
+            for one in self._store.analyses.fitted(campaign_id)
+            if one.selection is not None
         ]
         self._store.analyses.judge(campaign_id, mixture.VERSION, judgements)
 
@@ -81,6 +86,7 @@ def _result(analysis: Analysis, found: mixture.Selection | mixture.Failure, opti
     )  # fmt: skip
 
 
-def _judgement(one: Fitted, selection: mixture.Selection, dip_q: float, options: mixture.Options) -> Judgement:
+def _judgement(one: Fitted, dip_q: float, options: mixture.Options) -> Judgement:
+    selection = mixture.Selection.from_dict(dict(one.selection or {}))
     verdict = modality.verdict(selection, dip_q=dip_q, options=options)
     return Judgement(analysis_id=one.id, dip_q=dip_q, verdict=str(verdict.kind), sentence=verdict.sentence)
