@@ -49,6 +49,8 @@ class Agent:
         )
         self._state = state
         self._workplace: Workplace | None = None
+        self._grace = threading.Timer(STOP_GRACE_S, self._stop.set)
+        self._grace.daemon = True
         self._hello: Hello | None = None
 
     def start(self) -> None:
@@ -87,19 +89,21 @@ class Agent:
 
     def leave(self) -> None:
         """Start no run any more; end the one in flight when its grace is over."""
-        if self._workplace is not None:
+        if self._workplace is not None and not self._workplace.leaving:
             self._workplace.leaving = True
-        timer = threading.Timer(STOP_GRACE_S, self._stop.set)
-        timer.daemon = True
-        timer.start()
+            self._grace.start()
 
     def close(self) -> None:
         """Say goodbye; the node is offline at once."""
+        self._grace.cancel()
         try:
             self._store.nodes.goodbye(self.session)
         except UnavailableError as away:
             logger.warning("no goodbye: %s", away)
+        if self._workplace is not None:
+            self._workplace.homecoming.close()
         self._store.close()
+        self._stop.close()
         self._lock.close()
 
     def _make_default_target(self) -> None:

@@ -62,6 +62,10 @@ class Homecoming:
             return False
         return True
 
+    def close(self) -> None:
+        """Leave the spool on the disk, with what is in it."""
+        self._spool.close()
+
     def upload(self) -> None:
         """Send what the spool holds. Raises UnavailableError."""
         while batch := self._spool.pending()[:BATCH]:

@@ -1,0 +1,197 @@
+"""One job, from claim to give-back, on the in-memory store and the engine `replay`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from orchestrator.contracts.errors import UnavailableError
+from orchestrator.contracts.jobs import Ending, Failure, Renewal, State
+from orchestrator.design import study
+from orchestrator.design.submission import submission
+from orchestrator.store.memory import MemoryStore
+from workers.agent import Agent
+from workers.benchmarks import engines
+from workers.benchmarks.port import Failed, Outcome, Stopped, Succeeded, Task
+
+STUDY = """
+name: a study
+design:
+  blocks:
+    - levels: {{step: [1]}}
+      modes: [readers, rewriters]
+replicates: {replicates}
+replicates_per_job: {replicates}
+engine: {{name: replay, mixture: "normal:1,1000,1"}}
+max_tries: 2
+"""
+
+
+class Scripted:
+    """An engine that ends as it is told, one outcome a run, and then as the last one."""
+
+    name = "scripted"
+    settle_s = None
+
+    def __init__(self, *outcomes: Outcome) -> None:
+        self._outcomes = list(outcomes)
+
+    def version(self) -> str:
+        return "1"
+
+    def prepare(self, task: Task) -> None: ...
+
+    def run(self, task: Task, replicate: int) -> Outcome:
+        return self._outcomes.pop(0) if len(self._outcomes) > 1 else self._outcomes[0]
+
+
+GOOD = Succeeded(values=(10.0, 20.0), elapsed_s=0.1, exit_status=0)
+BAD = Failed(reason="no value for readers", output="garbled", elapsed_s=0.1, exit_status=0)
+
+
+@dataclass(kw_only=True)
+class Site:
+    """An agent, its store, and one submitted campaign."""
+
+    store: MemoryStore
+    agent: Agent
+    campaign: int
+
+    def work(self) -> None:
+        """Carry out what is offered now."""
+        for offer in self.store.control.dispatch():
+            self.agent.run_job(offer.job_id)
+
+    def states(self) -> set[State]:
+        return {State(state) for state in self.store.campaigns.progress(self.campaign).jobs}
+
+    def export(self) -> list[tuple[int, str, float | None, str, str | None]]:
+        rows = self.store.campaigns.export(self.campaign)
+        return [(row.replicate, row.mode, row.throughput_kbps, row.valid, row.reason) for row in rows]
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Site]]:
+    agents: list[Agent] = []
+
+    def build(*outcomes: Outcome, replicates: int = 3) -> Site:
+        if outcomes:
+            scripted = Scripted(*outcomes)
+            monkeypatch.setattr(engines, "engine", lambda _name, _options, _bench: scripted)
+            monkeypatch.setattr(engines, "available", lambda _bench: {"replay": "1"})
+        store = MemoryStore()
+        agent = Agent(store, node="n1", home=tmp_path)
+        agent.start()
+        agents.append(agent)
+        text = STUDY.format(replicates=replicates)
+        campaign, _ = store.campaigns.submit(submission(study.load(text, where="study.yaml")))
+        return Site(store=store, agent=agent, campaign=campaign.id)
+
+    yield build
+    for agent in agents:
+        agent.close()
+
+
+def test_every_replicate_is_measured_and_the_job_is_done(site: Callable[..., Site]) -> None:
+    lab = site()
+    lab.work()
+    assert lab.states() == {State.DONE}
+    assert [(replicate, mode) for replicate, mode, *_ in lab.export()] == [
+        (replicate, mode) for replicate in range(3) for mode in ("readers", "rewriters")
+    ]
+
+
+def test_an_invalid_run_is_kept_and_its_replicate_tried_again(site: Callable[..., Site]) -> None:
+    lab = site(BAD, GOOD, replicates=1)
+    lab.work()
+    assert lab.states() == {State.DONE}
+    assert {(valid, reason) for *_, valid, reason in lab.export()} == {
+        ("invalid", "no value for readers"),
+        ("valid", None),
+    }
+
+
+def test_a_replicate_that_is_never_valid_fails_the_job_by_the_engine(site: Callable[..., Site]) -> None:
+    lab = site(BAD, replicates=1)
+    for _ in range(3):
+        lab.work()
+    assert lab.states() == {State.SET_ASIDE}
+    lab.store.control.reconcile()
+    assert lab.store.campaigns.get(lab.campaign).missing == {"replicate 0 was invalid 2 times: no value for readers": 1}
+
+
+def test_a_stopped_run_is_no_run_and_the_job_goes_back(site: Callable[..., Site]) -> None:
+    lab = site(GOOD, Stopped(elapsed_s=0.0))
+    lab.work()
+    assert lab.states() == {State.QUEUED}
+    assert lab.store.campaigns.progress(lab.campaign).valid_runs == 1
+
+
+def test_an_agent_that_is_leaving_starts_nothing(site: Callable[..., Site]) -> None:
+    lab = site()
+    offers = lab.store.control.dispatch()
+    lab.agent.leave()
+    lab.agent.run_job(offers[0].job_id)
+    assert lab.store.campaigns.progress(lab.campaign).valid_runs == 0
+
+
+def test_runs_wait_in_the_spool_while_the_database_is_away(
+    site: Callable[..., Site], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = site()
+
+    def away(*_: object) -> None:
+        raise UnavailableError
+
+    with monkeypatch.context() as cut:
+        cut.setattr(lab.store.runs, "record", away)
+        lab.work()
+        assert lab.states() == {State.LEASED}
+        assert lab.store.campaigns.progress(lab.campaign).valid_runs == 0
+    lab.agent.idle()
+    assert lab.states() == {State.DONE}
+    assert lab.store.campaigns.progress(lab.campaign).valid_runs == 3
+
+
+def test_a_lease_that_was_lost_ends_the_job_and_keeps_its_runs(
+    site: Callable[..., Site], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = site()
+    monkeypatch.setattr("workers.lease.Lease.is_short", lambda _lease: True)
+    answers = iter([Renewal(granted=True), Renewal(granted=True, stop="pause")])
+    monkeypatch.setattr(lab.store.jobs, "renew", lambda *_: next(answers))
+    lab.work()
+    assert lab.states() == {State.QUEUED}
+    assert lab.store.campaigns.progress(lab.campaign).valid_runs == 1
+
+
+def test_a_hint_about_a_job_of_somebody_else_changes_nothing(site: Callable[..., Site]) -> None:
+    lab = site()
+    lab.agent.run_job(12345)
+    assert lab.states() == {State.QUEUED}
+
+
+def test_what_the_node_cannot_do_is_the_studys_failure(
+    site: Callable[..., Site], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = site(GOOD)
+    told: list[tuple[Ending, Failure | None]] = []
+    finish = lab.store.jobs.finish
+
+    def listen(job: int, token: object, ending: Ending, failure: Failure | None = None) -> bool:
+        told.append((ending, failure))
+        return finish(job, token, ending, failure)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(lab.store.jobs, "finish", listen)
+    monkeypatch.setattr("workers.node.abilities.shortfalls", lambda *_: [("no cpufreq here", "frequency: as_is")])
+    lab.work()
+    ((ending, failure),) = told
+    assert ending is Ending.FAIL
+    assert failure is not None
+    assert (failure.kind, failure.reason) == (
+        "study",
+        "no cpufreq here; `node: {frequency: as_is}` runs the study all the same",
+    )
