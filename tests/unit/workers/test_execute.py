@@ -120,7 +120,7 @@ def test_a_replicate_that_is_never_valid_fails_the_job_by_the_engine(site: Calla
         lab.work()
     assert lab.states() == {State.SET_ASIDE}
     lab.store.control.reconcile()
-    assert lab.store.campaigns.get(lab.campaign).missing == {"replicate 0 was invalid 2 times: no value for readers": 1}
+    assert lab.store.campaigns.get(lab.campaign).missing == {"invalid 2 times in a row: no value for readers": 1}
 
 
 def test_a_stopped_run_is_no_run_and_the_job_goes_back(site: Callable[..., Site]) -> None:
