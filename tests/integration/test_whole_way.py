@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import re
 import signal
@@ -11,6 +12,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -118,8 +120,13 @@ def test_a_study_ends_complete_with_a_verdict_for_every_configuration(client: Cl
 def test_an_agent_killed_with_its_benchmark_costs_nothing(service: Service, client: Client) -> None:
     campaign = submit(client, SHORT_RUNS)
     until(client, campaign, "some runs", lambda seen: seen.valid_runs > 20)
-    agent = service.pids["agent-local-1"]
-    os.kill(agent, signal.SIGKILL)
+    journal = service.folder / "nodes" / "local-1" / "running.json"
+    wait_for("a benchmark of this agent", journal.exists, bool)
+    benchmark = json.loads(journal.read_text())["group"] if journal.exists() else None
+    os.kill(service.pids["agent-local-1"], signal.SIGKILL)
+    if benchmark is not None:
+        with suppress(ProcessLookupError):  # it may have ended meanwhile, or been ended by its watcher
+            os.killpg(benchmark, signal.SIGKILL)
     until(client, campaign, "the end", lambda seen: seen.campaign.state != "running")
     assert client.campaign(campaign).state == "complete"
     assert set(valid_measurements(client, campaign).values()) == {60}
