@@ -16,7 +16,8 @@ from analysis.mixture.families import FAMILIES, Axis, Family
 from analysis.mixture.kernels import Kernels, array_kernels, best_kernels
 from analysis.mixture.sample import Points, Sample, points_for
 
-# How many starts are followed to their maximum, in each direction.
+# EM steps of each start before they are compared; how many are then followed to their maximum, in each direction.
+EM_STEPS = 4
 FORWARD, BACKWARD = 5, 6
 
 
@@ -76,17 +77,19 @@ def pose(sample: Sample, families: Sequence[str], components: int, floor: float)
 
 
 def _climb(kernels: Kernels, problem: Problem, sketches: list[Array], target: float, finalists: int) -> Found:
-    """The highest maximum that these starts lead to; anything where none above `target` is in sight."""
+    """The highest maximum these starts lead to by EM and Newton; anything where none above `target` is in sight."""
     family, points = problem.family, problem.points
     theta = starts.theta_of(family, np.concatenate(sketches), points.floor)
-    end = kernels.climb(family.kernel, points, theta, target, finalists)
+    theta, loglik = kernels.em(family.kernel, points, theta, EM_STEPS)
+    ends = kernels.newton(family.kernel, points, kernels.ranked(theta, loglik, finalists), target)
+    best = int(np.argmax(ends.loglik))
     return Found(
-        theta=end.theta[0],
-        loglik=float(end.loglik[0]),
-        converged=bool(end.converged[0]),
-        iterations=int(end.iterations[0]),
+        theta=ends.theta[best],
+        loglik=float(ends.loglik[best]),
+        converged=bool(ends.converged[best]),
+        iterations=EM_STEPS + int(ends.iterations[best]),
         floor=points.floor,
-        sketch=starts.sketch_of(family, end.theta[0]),
+        sketch=starts.sketch_of(family, ends.theta[best]),
     )
 
 

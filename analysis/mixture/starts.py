@@ -126,6 +126,8 @@ def insertions(ground: Ground, sketch: Array, log_density: Array) -> Array:
     window gain sum log((m / n) g / f) and the others lose -(n - m) log(1 - m / n): a lower bound of what the
     log-likelihood gains, from cumulative sums alone.
     """
+    if ground.gain.size == 0:
+        return np.empty((0, 3, sketch.shape[1] + 1))
     fitted = np.concatenate([[0.0], np.cumsum(ground.counts * log_density)])
     gain = ground.gain - (fitted[ground.last] - fitted[ground.first])
     best = np.argmax(gain, axis=1)

@@ -60,9 +60,10 @@ def _vertex(grid: Array, pdf: Array, peak: int) -> float:
     """The top of the parabola through a peak and its two neighbours on the grid."""
     if peak in {0, len(grid) - 1}:
         return float(grid[peak])
-    before, after = grid[peak] - grid[peak - 1], grid[peak + 1] - grid[peak]
-    fall_before, fall_after = pdf[peak] - pdf[peak - 1], pdf[peak] - pdf[peak + 1]
+    width = grid[peak + 1] - grid[peak - 1]
+    before, after = (grid[peak] - grid[peak - 1]) / width, (grid[peak + 1] - grid[peak]) / width
+    fall_before, fall_after = 1 - pdf[peak - 1] / pdf[peak], 1 - pdf[peak + 1] / pdf[peak]
     curvature = fall_before * after + fall_after * before
     if curvature <= 0:
         return float(grid[peak])
-    return float(grid[peak] + 0.5 * (fall_before * after**2 - fall_after * before**2) / curvature)
+    return float(grid[peak] + 0.5 * width * (fall_before * after**2 - fall_after * before**2) / curvature)

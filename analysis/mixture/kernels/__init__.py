@@ -16,4 +16,5 @@ def best_kernels() -> Kernels:
         return array_kernels
     from analysis.mixture.kernels import compiled_kernels
 
+    compiled_kernels.prepare()
     return compiled_kernels

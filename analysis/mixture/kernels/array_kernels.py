@@ -14,7 +14,6 @@ from analysis.mixture.kernels.port import (
     CLOSE,
     DAMPING_MAX,
     DAMPING_MIN,
-    EM_STEPS,
     FARTHEST,
     HOPE,
     MET,
@@ -179,22 +178,10 @@ def _concave_step(location: Array, scale: Array, held: Array, moments: Array) ->
     return location + scale * shift / stretch, scale / stretch
 
 
-def climb(kernel: Kernel, points: Points, theta: Array, target: float, finalists: int) -> Optimum:
-    """See `port.Kernels.climb`."""
-    theta, loglik = em(kernel, points, theta, EM_STEPS)
-    ranked = _ranked(theta, loglik)[:finalists]
-    best = newton(kernel, points, ranked[:1], target)
-    for row in ranked[1:]:
-        end = newton(kernel, points, row[None], max(target, best.loglik[0]))
-        if end.loglik[0] > best.loglik[0]:
-            best = end
-    return best
-
-
-def _ranked(theta: Array, loglik: Array) -> Array:
-    """The starts from the highest down, without those that have met a higher one."""
-    ranked = theta[np.argsort(-loglik, kind="stable")]
-    ordered = np.take_along_axis(ranked, np.argsort(ranked[:, 1], axis=1, kind="stable")[:, None], axis=2)
+def ranked(theta: Array, loglik: Array, finalists: int) -> Array:
+    """See `port.Kernels.ranked`."""
+    highest = theta[np.argsort(-loglik, kind="stable")]
+    ordered = np.take_along_axis(highest, np.argsort(highest[:, 1], axis=1, kind="stable")[:, None], axis=2)
     chosen: list[int] = []
     for row, one in enumerate(ordered):
         others = ordered[chosen]
@@ -203,12 +190,15 @@ def _ranked(theta: Array, loglik: Array) -> Array:
         apart[:, 2] /= one[2]
         if not np.any(np.all(apart < MET, axis=(1, 2))):
             chosen.append(row)
-    return ordered[chosen]
+    return ordered[chosen[:finalists]]
 
 
 def newton(kernel: Kernel, points: Points, theta: Array, target: float = -np.inf) -> Optimum:
     """See `port.Kernels.newton`."""
-    ends = [_newton(kernel, points, row, target) for row in theta]
+    ends = []
+    for row in theta:
+        ends.append(_newton(kernel, points, row, target))
+        target = max(target, ends[-1][1])
     return Optimum(
         theta=np.array([end[0] for end in ends]),
         loglik=np.array([end[1] for end in ends]),
@@ -223,19 +213,17 @@ def _newton(kernel: Kernel, points: Points, theta: Array, target: float) -> tupl
     loglik, gradient, information, complete = _derivatives(kernel, points, theta)
     for iteration in range(NEWTON_STEPS):
         step, gain, damping = _damped_step(gradient, information, complete, damping)
-        if gain < NEWTON_GAIN:
-            return theta, loglik, True, iteration
+        converged = gain < NEWTON_GAIN
         hopeless = damping == 0 and gain < CLOSE and loglik + HOPE * gain < target
-        if hopeless or (iteration >= PATIENCE and loglik + BEHIND < target):
-            return theta, loglik, False, iteration
+        late = iteration >= PATIENCE and loglik + BEHIND < target
+        if converged or hopeless or late or damping > DAMPING_MAX:
+            return theta, loglik, converged, iteration
         proposal = _moved(kernel, theta, step, points.floor)
         ahead = _derivatives(kernel, points, proposal)
         if ahead[0] >= loglik:
             theta = proposal
             loglik, gradient, information, complete = ahead
             damping = damping / 10 if damping > DAMPING_MIN else 0.0
-        elif damping > DAMPING_MAX:
-            return theta, loglik, gain < 1e3 * NEWTON_GAIN, iteration
         else:
             damping = max(10 * damping, DAMPING_MIN)
     return theta, loglik, False, NEWTON_STEPS

@@ -1,10 +1,20 @@
 """The fitting loops compiled by numba: the formulas and stops of `array_kernels`, one start at a time.
 
-The arguments of every loop are the fields of `Points` (y, log_weight, first, counts, floor). Arrays named r, z, slope, curvature are (k, m) work space. The inner loops have no branches, so that they become SIMD.
+The arguments of every loop are the fields of `Points` (y, log_weight, first, counts, floor). Arrays named r, z, slope,
+curvature are (k, m) work space. The inner loops have no branches, so that they become SIMD.
 """
 
 # ruff: noqa: PLR0917 - numba takes arrays, not the values that hold them
 
+import hashlib
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import llvmlite.binding  # type: ignore[import-untyped]
+import numba
 import numpy as np
 from numba import njit
 
@@ -16,7 +26,6 @@ from analysis.mixture.kernels.port import (
     CLOSE,
     DAMPING_MAX,
     DAMPING_MIN,
-    EM_STEPS,
     FARTHEST,
     HOPE,
     MET,
@@ -32,11 +41,39 @@ name = "numba"
 
 # numba's cache knows when this file changes, but not when what it imports does: a test keeps this digest of `port`
 # and `elementary` current, and with it the cache.
-SOURCES = "2636720541"
-
+SOURCES = "91ac9de7efb2"
+CACHED = ("compiled_kernels.py", "elementary.py", "port.py")
 NORMAL, LOGISTIC, GAMMA = int(Kernel.NORMAL), int(Kernel.LOGISTIC), int(Kernel.GAMMA)
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
 LOG_TWO_PI = 2 * HALF_LOG_TWO_PI
+
+
+def prepare() -> None:
+    """Have the loops compiled, and cached, by a process of its own, unless that was done before.
+
+    A process that compiles links functions differently from one that loads them from the cache: the last digits of
+    its results would differ from those of every other process.
+    """
+    folder = Path(str(_em.stats.cache_path))
+    sources = b"".join((Path(__file__).parent / file).read_bytes() for file in CACHED)
+    machine = f"{numba.__version__} {sys.version} {llvmlite.binding.get_host_cpu_name()}"
+    done = folder / f"compiled-{hashlib.sha256(sources + machine.encode()).hexdigest()[:16]}"
+    if done.exists():
+        return
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    subprocess.run([sys.executable, "-m", __name__], check=True, env=environment)
+    with suppress(OSError):  # a folder that cannot be written: the loops are compiled in every process
+        done.touch()
+
+
+def _compile() -> None:
+    """Call every loop once; the types of the arguments are always the same."""
+    y = np.linspace(1.0, 2.0, 8)
+    zero, each, one = np.zeros(8), np.arange(8), np.ones(8)
+    theta = np.array([[[1.0], [1.5], [0.3]]])
+    data = (0, y, zero, each, one, 0.01)
+    _em(*data, theta, 1)
+    _newton(*data, _ranked(theta, np.zeros(1), 1), -np.inf)
 
 
 def em(kernel: Kernel, points: Points, theta: Array, iterations: int) -> tuple[Array, Array]:
@@ -45,10 +82,9 @@ def em(kernel: Kernel, points: Points, theta: Array, iterations: int) -> tuple[A
     return _em(int(kernel), *_arrays(points), theta, iterations)  # type: ignore[no-any-return]  # numba is untyped
 
 
-def climb(kernel: Kernel, points: Points, theta: Array, target: float, finalists: int) -> Optimum:
-    """See `port.Kernels.climb`."""
-    ends = _climb(int(kernel), *_arrays(points), np.ascontiguousarray(theta), target, finalists)
-    return Optimum(theta=ends[0], loglik=ends[1], converged=ends[2], iterations=ends[3])
+def ranked(theta: Array, loglik: Array, finalists: int) -> Array:
+    """See `port.Kernels.ranked`."""
+    return _ranked(theta, loglik, finalists)  # type: ignore[no-any-return]  # numba is untyped
 
 
 def newton(kernel: Kernel, points: Points, theta: Array, target: float = -np.inf) -> Optimum:
@@ -296,14 +332,13 @@ def _gamma_terms(shape):  # type: ignore[no-untyped-def]
         a += 1.0
     inverse = 1 / a
     square = inverse * inverse
-    log_gamma_rest = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square / 1188))))
-    psi_rest = inverse * (
-        0.5 + inverse * (1 / 12 - square * (1 / 120 - square * (1 / 252 - square * (1 / 240 - square / 132))))
-    )
-    psi_one_rest = -square * (
-        0.5 + inverse * (1 / 6 - square * (1 / 30 - square * (1 / 42 - square * (1 / 30 - square * 5 / 66))))
-    )
-    value = 0.5 * (np.log(a) - LOG_TWO_PI) - log_gamma_rest
+    # Abramowitz and Stegun 6.1.41, 6.3.18 and 6.4.12.
+    tail = square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square / 1188)))
+    value = 0.5 * (np.log(a) - LOG_TWO_PI) - inverse * (1 / 12 - tail)
+    tail = square * (1 / 120 - square * (1 / 252 - square * (1 / 240 - square / 132)))
+    psi_rest = inverse * (0.5 + inverse * (1 / 12 - tail))
+    tail = square * (1 / 30 - square * (1 / 42 - square * (1 / 30 - square * 5 / 66)))
+    psi_one_rest = -square * (0.5 + inverse * (1 / 6 - tail))
     if a == shape:
         return value, psi_rest, psi_one_rest
     # log Gamma(shape) = log Gamma(a) - log_product, and so on; the leading terms at a and at shape differ.
@@ -315,32 +350,36 @@ def _gamma_terms(shape):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, error_model="numpy")
-def _climb(kernel, y, log_weight, first, counts, floor, starts, target, finalists):  # type: ignore[no-untyped-def]
-    theta, loglik = _em(kernel, y, log_weight, first, counts, floor, starts, EM_STEPS)
-    theta = _ranked(theta, loglik, finalists)
-    best = _newton(kernel, y, log_weight, first, counts, floor, theta[:1], target)
-    for row in range(1, theta.shape[0]):
-        least = max(target, best[1][0])
-        end = _newton(kernel, y, log_weight, first, counts, floor, theta[row : row + 1], least)
-        if end[1][0] > best[1][0]:
-            best = end
-    return best
+def _ranked(theta, loglik, finalists):  # type: ignore[no-untyped-def]
+    rows, _, k = theta.shape
+    for row in range(rows):
+        _sort_components(theta[row])
+    left = loglik.copy()
+    chosen = np.empty((finalists, 3, k))
+    count = 0
+    for _ in range(rows):
+        best = np.argmax(left)
+        left[best] = -np.inf
+        fresh = True
+        for other in range(count):
+            fresh = fresh and not _met(chosen[other], theta[best])
+        if fresh:
+            chosen[count] = theta[best]
+            count += 1
+        if count == finalists:
+            break
+    return chosen[:count]
 
 
 @njit(cache=True, error_model="numpy")
-def _ranked(theta, loglik, finalists):  # type: ignore[no-untyped-def]
-    """See `array_kernels._ranked`; `theta` gets its components sorted by location."""
-    chosen = np.empty((finalists, 3, theta.shape[2]))
-    count = 0
-    for row in np.argsort(-loglik, kind="mergesort"):
-        one = theta[row][:, np.argsort(theta[row, 1], kind="mergesort")]
-        fresh = count < finalists
-        for other in range(count):
-            fresh = fresh and not _met(chosen[other], one)
-        if fresh:
-            chosen[count] = one
-            count += 1
-    return chosen[:count]
+def _sort_components(one):  # type: ignore[no-untyped-def]
+    """By location, in place."""
+    for j in range(1, one.shape[1]):
+        i = j
+        while i > 0 and one[1, i] < one[1, i - 1]:
+            for parameter in range(3):
+                one[parameter, i], one[parameter, i - 1] = one[parameter, i - 1], one[parameter, i]
+            i -= 1
 
 
 @njit(cache=True, error_model="numpy")
@@ -358,51 +397,41 @@ def _met(one, other):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, error_model="numpy")
 def _newton(kernel, y, log_weight, first, counts, floor, starts, target):  # type: ignore[no-untyped-def]
+    """See `array_kernels._newton`. One function, although long: each further level is compiled once more."""
     rows, _, k = starts.shape
-    work = np.empty((5, k, y.shape[0]))
-    score = np.empty((3 * k, y.shape[0]))
+    size = 3 * k
+    data = (y, log_weight, first, counts, floor)
+    work, score = np.empty((5, k, y.shape[0])), np.empty((size, y.shape[0]))
+    gradient, information, complete = np.empty((2, size)), np.empty((2, size, size)), np.empty((2, size))
+    factor, step, proposal = np.empty((size, size)), np.empty(size), np.empty((3, k))
     best, loglik = starts.copy(), np.empty(rows)
     converged, iterations = np.zeros(rows, dtype=np.bool_), np.full(rows, NEWTON_STEPS)
     for row in range(rows):
-        ends = _newton_row(kernel, y, log_weight, first, counts, floor, target, best[row], work, score)
-        loglik[row], converged[row], iterations[row] = ends
+        damping = 0.0
+        now = 0  # which of the two sets of derivatives is that of best[row]
+        loglik[row] = _derivatives(kernel, data, best[row], work, score, gradient[0], information[0], complete[0])
+        for iteration in range(NEWTON_STEPS):
+            while not _factorised(information[now], complete[now], damping, factor):
+                damping = max(10 * damping, DAMPING_MIN)
+            gain = _solved(factor, gradient[now], step)
+            converged[row] = gain < NEWTON_GAIN
+            hopeless = damping == 0 and gain < CLOSE and loglik[row] + HOPE * gain < target
+            late = iteration >= PATIENCE and loglik[row] + BEHIND < target
+            if converged[row] or hopeless or late or damping > DAMPING_MAX:
+                iterations[row] = iteration
+                break
+            _move(best[row], step, floor, proposal)
+            other = 1 - now
+            ahead = _derivatives(
+                kernel, data, proposal, work, score, gradient[other], information[other], complete[other]
+            )
+            if ahead >= loglik[row]:
+                best[row], loglik[row], now = proposal, ahead, other
+                damping = damping / 10 if damping > DAMPING_MIN else 0.0
+            else:
+                damping = max(10 * damping, DAMPING_MIN)
+        target = max(target, loglik[row])
     return best, loglik, converged, iterations
-
-
-@njit(cache=True, error_model="numpy")
-def _newton_row(kernel, y, log_weight, first, counts, floor, target, theta, work, score):  # type: ignore[no-untyped-def]
-    """Moves theta to a maximum; returns log-likelihood, converged, iterations. See `array_kernels._newton`."""
-    size = 3 * theta.shape[1]
-    gradient, new_gradient = np.empty(size), np.empty(size)
-    information, new_information = np.empty((size, size)), np.empty((size, size))
-    complete, new_complete = np.empty(size), np.empty(size)
-    factor, step, proposal = np.empty((size, size)), np.empty(size), np.empty_like(theta)
-    damping = 0.0
-    data = (y, log_weight, first, counts, floor)
-    loglik = _derivatives(kernel, data, theta, work, score, gradient, information, complete)
-    for iteration in range(NEWTON_STEPS):
-        while not _factorised(information, complete, damping, factor):
-            damping = max(10 * damping, DAMPING_MIN)
-        gain = _solved(factor, gradient, step)
-        if gain < NEWTON_GAIN:
-            return loglik, True, iteration
-        hopeless = damping == 0 and gain < CLOSE and loglik + HOPE * gain < target
-        if hopeless or (iteration >= PATIENCE and loglik + BEHIND < target):
-            return loglik, False, iteration
-        _move(theta, step, floor, proposal)
-        ahead = _derivatives(kernel, data, proposal, work, score, new_gradient, new_information, new_complete)
-        if ahead >= loglik:
-            theta[:] = proposal
-            loglik = ahead
-            gradient, new_gradient = new_gradient, gradient
-            information, new_information = new_information, information
-            complete, new_complete = new_complete, complete
-            damping = damping / 10 if damping > DAMPING_MIN else 0.0
-        elif damping > DAMPING_MAX:
-            return loglik, gain < 1e3 * NEWTON_GAIN, iteration
-        else:
-            damping = max(10 * damping, DAMPING_MIN)
-    return loglik, False, NEWTON_STEPS
 
 
 @njit(cache=True, error_model="numpy")
@@ -547,3 +576,7 @@ def _add_outer_products(score, first, counts, information):  # type: ignore[no-u
             information[a, b] += one
             information[a, b + 1] += two
             information[a, b + 2] += three
+
+
+if __name__ == "__main__":
+    _compile()

@@ -5,7 +5,7 @@ Compiled without the flags that allow reordering: they would undo the rounding t
 
 from typing import Any
 
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
 from numba.extending import intrinsic
 
@@ -18,7 +18,6 @@ EXPONENT = -(1 << 52)  # the mask of sign and exponent bits
 LOWEST, HIGHEST = -708.0, 709.0
 
 
-@intrinsic
 def _bits(typing_context: Any, value: Any) -> Any:  # numba passes its own type objects
     """The 64 bits of a double as an integer."""
 
@@ -28,7 +27,6 @@ def _bits(typing_context: Any, value: Any) -> Any:  # numba passes its own type 
     return types.int64(types.float64), generate
 
 
-@intrinsic
 def _double(typing_context: Any, bits: Any) -> Any:
     """The double that these 64 bits are."""
 
@@ -36,6 +34,11 @@ def _double(typing_context: Any, bits: Any) -> Any:
         return builder.bitcast(arguments[0], ir.DoubleType())
 
     return types.float64(types.int64), generate
+
+
+# In compiled code they take one argument; the type checker is not told of the other.
+bits_of: Any = intrinsic(_bits)
+double_of: Any = intrinsic(_double)
 
 
 @njit(cache=True, fastmath={"contract"}, error_model="numpy")
@@ -55,7 +58,7 @@ def _reduced(x: float) -> tuple[float, float]:
     p = p * r + 1 / 24
     p = p * r + 1 / 6
     p = p * r + 0.5
-    return _double((_bits(shifted) + 1023) << 52), p * r * r + r
+    return double_of((bits_of(shifted) + 1023) << 52), p * r * r + r
 
 
 @njit(cache=True, fastmath={"contract"}, error_model="numpy")
@@ -75,10 +78,10 @@ def fast_expm1(x: float) -> float:
 @njit(cache=True, fastmath={"contract"}, error_model="numpy")
 def fast_log(x: float) -> float:
     """log(x) for a normal x > 0, by atanh of (m - 1) / (m + 1) with the mantissa m in [sqrt(1/2), sqrt(2))."""
-    bits = _bits(x)
+    bits = bits_of(x)
     power = (bits - 0x3FE6A09E667F3BCD) & EXPONENT
-    exponent = _double((power >> 52) + ROUNDER_BITS) - ROUNDER
-    m = _double(bits - power)
+    exponent = double_of((power >> 52) + ROUNDER_BITS) - ROUNDER
+    m = double_of(bits - power)
     s = (m - 1.0) / (m + 1.0)
     t = s * s
     p = 1 / 19 * t + 1 / 17
@@ -89,4 +92,5 @@ def fast_log(x: float) -> float:
     p = p * t + 1 / 7
     p = p * t + 1 / 5
     p = p * t + 1 / 3
-    return exponent * LN2_HIGH + (2.0 * s + (2.0 * s * t * p + exponent * LN2_LOW))
+    value: float = exponent * LN2_HIGH + (2.0 * s + (2.0 * s * t * p + exponent * LN2_LOW))
+    return value

@@ -17,8 +17,6 @@ HOPE = 1.2
 # ... and after these steps when the likelihood itself is still below it by this.
 PATIENCE, BEHIND = 8, 1.0
 CLOSE = 10.0
-# EM steps of each start before they are compared.
-EM_STEPS = 4
 # Starts have met when no component differs by more than this: location in scales, log scale, weight.
 MET = 0.15
 # Damping of Newton's matrix, in units of the complete-data information (EM's own curvature).
@@ -53,10 +51,11 @@ class Kernels(Protocol):
     def newton(self, kernel: Kernel, points: Points, theta: Array, target: float = -np.inf) -> Optimum:
         """Damped Newton steps on the marginal log-likelihood to a maximum, scale >= points.floor.
 
-        Ends early, not converged, where a maximum above `target` cannot be expected any more.
+        A start ends early, not converged, where it cannot be expected to rise above `target`, or above the end of an
+        earlier start.
         """
         ...
 
-    def climb(self, kernel: Kernel, points: Points, theta: Array, target: float, finalists: int) -> Optimum:
-        """A few steps of EM from every start, then Newton from the `finalists` best of them: the one highest end."""
+    def ranked(self, theta: Array, loglik: Array, finalists: int) -> Array:
+        """The `finalists` highest of the starts from the highest down, without those that have met a higher one."""
         ...
