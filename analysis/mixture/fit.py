@@ -104,7 +104,9 @@ class Fit:
         chosen = options or Options()
         grid = self._grid()
         min_share = max(chosen.min_share, chosen.min_runs / self.n)
-        return density_modes(grid, self.pdf(grid), self.cdf, min_prominence=chosen.min_prominence, min_share=min_share)
+        return density_modes(
+            grid, self.logpdf(grid), self.cdf, min_prominence=chosen.min_prominence, min_share=min_share
+        )
 
     def sample(self, size: int, rng: np.random.Generator) -> Array:
         """`size` random values, in random order."""

@@ -9,6 +9,9 @@ import numpy as np
 from analysis.arrays import Array, Indices
 
 
+SMALLEST = 1e-300
+
+
 @dataclass(frozen=True, kw_only=True)
 class DensityMode:
     """A peak of a density: where it is (units of x), how high (1 / units of x), and the share of runs it holds.
@@ -22,13 +25,15 @@ class DensityMode:
 
 
 def density_modes(
-    grid: Array, pdf: Array, cdf: Callable[[Array], Array], *, min_prominence: float, min_share: float
+    grid: Array, log_pdf: Array, cdf: Callable[[Array], Array], *, min_prominence: float, min_share: float
 ) -> tuple[DensityMode, ...]:
-    """The modes of a density given on a fine sorted grid, (g,), from left to right.
+    """The modes of a density whose logarithm is given on a fine sorted grid, (g,), from left to right.
 
     A peak counts when it rises above its higher valley by `min_prominence` of its own height and holds at least
     `min_share`; the one that fails first, least prominent first, is merged over its higher valley.
     """
+    highest = float(np.max(log_pdf))
+    pdf = np.maximum(np.exp(log_pdf - highest), SMALLEST)
     peaks, valleys = _extremes(pdf)
     bounds = np.concatenate([[0.0], cdf(grid[valleys[1:-1]]), [1.0]])
     depth = np.concatenate([[0.0], pdf[valleys[1:-1]], [0.0]])
@@ -43,7 +48,9 @@ def density_modes(
         peaks = np.delete(peaks, worst)
         bounds, depth = np.delete(bounds, merged_over), np.delete(depth, merged_over)
     return tuple(
-        DensityMode(position=_vertex(grid, pdf, int(peak)), height=float(pdf[peak]), share=float(share))
+        DensityMode(
+            position=_vertex(grid, pdf, int(peak)), height=float(np.exp(highest) * pdf[peak]), share=float(share)
+        )
         for peak, share in zip(peaks, np.diff(bounds), strict=True)
     )
 
