@@ -18,7 +18,7 @@ from analysis.mixture.sample import Points, Sample, points_for
 
 # EM steps of each start before they are compared; how many are then followed to their maximum, in each direction.
 EM_STEPS = 4
-FORWARD, BACKWARD = 5, 6
+FORWARD, BACKWARD = 4, 4
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
