@@ -65,7 +65,9 @@ def celery_app(redis_url: str) -> Celery:
         task_ignore_result=True,
         task_publish_retry=False,
         task_store_errors_even_if_ignored=False,
-        worker_prefetch_multiplier=1,
+        # No prefetch limit. A solo pool takes one message at a time anyway; and a limit counts a message whose
+        # acknowledgement was lost with Redis as still in hand, for ever: such a worker never asks again (measured).
+        worker_prefetch_multiplier=0,
         worker_send_task_events=False,
         worker_enable_remote_control=False,
         worker_hijack_root_logger=False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import json
 import os
@@ -20,6 +21,7 @@ import pytest
 
 from orchestrator.client import Client
 from orchestrator.contracts.campaigns import Progress
+from orchestrator.contracts.errors import UnavailableError
 from orchestrator.embedded.home import discard
 from orchestrator.embedded.service import Service
 from orchestrator.queue import redis_client
@@ -130,6 +132,27 @@ def test_an_agent_killed_with_its_benchmark_costs_nothing(service: Service, clie
     until(client, campaign, "the end", lambda seen: seen.campaign.state != "running")
     assert client.campaign(campaign).state == "complete"
     assert set(valid_measurements(client, campaign).values()) == {60}
+
+
+@pytest.mark.parametrize("part", ["redis", "postgres", "controller"])
+def test_a_part_that_dies_comes_back_and_nothing_is_lost(part: str) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="ms-", dir="/var/tmp"))
+    with Service(folder, nodes=2) as service, Client(service.address, service.token) as client:
+        campaign = submit(client, SHORT_RUNS)
+        until(client, campaign, "some runs", lambda seen: seen.valid_runs > 20)
+        os.kill(service.pids[part], signal.SIGKILL)
+        look = functools.partial(state_or_error, client, campaign)
+        wait_for("the end", look, lambda seen: seen == "complete")
+        assert set(valid_measurements(client, campaign).values()) == {60}
+    discard(folder)
+
+
+def state_or_error(client: Client, campaign: int) -> str:
+    """While the database is away, the interface says so."""
+    try:
+        return client.campaign(campaign).state
+    except UnavailableError as away:
+        return str(away)
 
 
 def test_emptying_redis_loses_nothing(service: Service, client: Client) -> None:
