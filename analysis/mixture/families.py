@@ -221,6 +221,23 @@ class Frechet(Family):
         return -np.log(-np.log(q))
 
 
+def gamma_terms(shape: Array) -> tuple[Array, Array, Array]:
+    """c(a) = a log a - a - log Gamma(a) with its first two derivatives, without cancellation for large a."""
+    large = np.maximum(shape, 50.0)
+    inverse = 1 / large
+    square = inverse * inverse
+    small = np.minimum(shape, 50.0)
+    value = 0.5 * np.log(large / (2 * np.pi)) - inverse * (1 / 12 - square * (1 / 360 - square / 1260))
+    first = inverse * (0.5 + inverse * (1 / 12 - square * (1 / 120 - square / 252)))
+    second = -square * (0.5 + inverse * (1 / 6 - square * (1 / 30 - square / 42)))
+    below = shape < 50
+    return (
+        np.where(below, small * np.log(small) - small - special.gammaln(small), value),
+        np.where(below, np.log(small) - special.digamma(small), first),
+        np.where(below, 1 / small - special.polygamma(1, small), second),
+    )
+
+
 class Gamma(Family):
     """Gamma with shape (`location`) and scale (`scale`)."""
 
@@ -228,7 +245,8 @@ class Gamma(Family):
 
     def logpdf(self, x: Array, location: Array, scale: Array) -> Array:
         inside = np.where(x > 0, x, 1.0)
-        value = (location - 1) * np.log(inside) - inside / scale - special.gammaln(location) - location * np.log(scale)
+        w = np.log(inside / (location * scale))
+        value = location * (w - np.expm1(w)) + gamma_terms(location)[0] - np.log(inside)
         return np.where(x > 0, value, -np.inf)
 
     def cdf(self, x: Array, location: Array, scale: Array) -> Array:

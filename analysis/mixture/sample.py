@@ -5,8 +5,9 @@ probability of the cell is the integral of the density over it, by Gauss-Legendr
 narrowest component that the floor allows. Both are the same sum: log of a weighted sum of densities, per cell.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,9 +18,9 @@ from analysis.mixture.families import Axis, Family, Kernel
 from analysis.mixture.options import Options
 from analysis.mixture.resolution import Cells, find_cells
 
-# Points per cell, and per smallest sigma of its width: the mass of a component at the floor is then right to 2e-7,
-# of one twice as wide to 1e-15 (docs/method.md).
-MIN_POINTS, POINTS_PER_SIGMA = 3, 1.4
+# Points per cell, and per smallest sigma of its width: the mass of a component at the floor is then right to 1e-9
+# (docs/method.md).
+MIN_POINTS, POINTS_PER_SIGMA = 3, 1.7
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,6 +48,13 @@ class Sample:
     @property
     def positive(self) -> bool:
         return bool(self.values[0] > 0)
+
+    def thinned(self, size: int) -> Self:
+        """`size` equally spaced order statistics, the smallest and the largest among them, as points."""
+        ranks = np.linspace(0, self.n - 1, size).astype(np.int64)
+        values = self.values[np.searchsorted(np.cumsum(self.counts), ranks, side="right")]
+        distinct, counts = np.unique(values, return_counts=True)
+        return replace(self, values=distinct, counts=counts.astype(np.float64), n=size, cells=None)
 
     def mean(self, axis: Axis = Axis.IDENTITY) -> float:
         """Mean of x / unit on an axis."""

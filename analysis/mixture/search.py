@@ -6,19 +6,21 @@ component left out, and from what all other families found.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from analysis.arrays import Array
 from analysis.mixture import starts
 from analysis.mixture.families import FAMILIES, Axis, Family
-from analysis.mixture.kernels import Kernels, array_kernels, best_kernels
+from analysis.mixture.kernels import Kernels, best_kernels
 from analysis.mixture.sample import Points, Sample, points_for
 
 # EM steps of each start before they are compared; how many are then followed to their maximum, in each direction.
-EM_STEPS = 4
+EM_STEPS = 3
 FORWARD, BACKWARD = 4, 4
+# Samples of more distinct values than this are searched by so many of them.
+LONG = 2000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,10 +45,25 @@ class Problem:
 
 
 def search(sample: Sample, families: Sequence[str], components: int, floor: float) -> dict[tuple[str, int], Found]:
-    """The best fits found, by family and number of components; no more components than distinct values."""
-    most = min(components, sample.n_distinct)
-    problems = pose(sample, families, most, floor)
-    kernels = best_kernels()
+    """The best fits found, by family and number of components; no more components than distinct values.
+
+    A long sample is searched by equally spaced order statistics; their solutions are then the starts for all runs.
+    """
+    kernels, most = best_kernels(), min(components, sample.n_distinct)
+    if sample.n_distinct <= LONG:
+        return _search(kernels, pose(sample, families, most, floor), most)
+    thinned = sample.thinned(LONG)
+    problems = pose(thinned, families, most, floor)
+    found = _search(kernels, problems, most)
+    for problem in problems:
+        whole = replace(problem, points=points_for(sample, problem.family, floor))
+        for k in range(1, most + 1):
+            key = (problem.family.name, k)
+            found[key] = _climb(kernels, whole, [found[key].sketch[None]], -np.inf, 1)
+    return found
+
+
+def _search(kernels: Kernels, problems: Sequence[Problem], most: int) -> dict[tuple[str, int], Found]:
     found: dict[tuple[str, int], Found] = {}
     for k in range(1, most + 1):
         for problem in problems:
@@ -99,10 +116,8 @@ def _forward(problem: Problem, found: dict[tuple[str, int], Found], k: int) -> l
     sketches = [ground.clusters[k - 1][None]] if k <= len(ground.clusters) else []
     if k > 1:
         smaller = found[family.name, k - 1]
-        sign = -1.0 if family.axis is Axis.MIRRORED_LOG else 1.0
-        log_density = array_kernels.log_density(family.kernel, sign * ground.y, smaller.theta)
         sketches.append(starts.splits(smaller.sketch))
-        sketches.append(starts.insertions(ground, smaller.sketch, log_density))
+        sketches.append(starts.insertions(ground, smaller.sketch))
     return sketches + _of_others(family, found, k)
 
 

@@ -20,6 +20,7 @@ EULER_GAMMA = float(np.euler_gamma)
 LOGISTIC_SD = pi / 3**0.5
 EXTREME_SD = pi / 6**0.5
 LOG_TWO_PI = 2 * HALF_LOG_TWO_PI
+SMALLEST_DENSITY = 1e-300
 # Halves of a split component: apart by this many standard deviations, narrower by this factor.
 SPLIT_SHIFT, SPLIT_WIDTH = 0.8, 0.6
 # Where a component is added: windows of neighbours that grow by this factor, in steps of a share of their length.
@@ -119,15 +120,18 @@ def removals(sketch: Array) -> Array:
     return found
 
 
-def insertions(ground: Ground, sketch: Array, log_density: Array) -> Array:
+def insertions(ground: Ground, sketch: Array) -> Array:
     """A (3, k) sketch with one more component, for the worst described window of each length: (l, 3, k + 1).
 
-    `log_density` (d,) is the fit's at `ground.y`. Given to a component of its own with weight m / n, the m runs of a
-    window gain sum log((m / n) g / f) and the others lose -(n - m) log(1 - m / n): a lower bound of what the
-    log-likelihood gains, from cumulative sums alone.
+    Given to a component g of its own with weight m / n, the m runs of a window gain sum log((m / n) g / f) and the
+    others lose -(n - m) log(1 - m / n): a lower bound of what the log-likelihood gains, from cumulative sums alone.
+    For the fit f the normals of its sketch are close enough here.
     """
     if ground.gain.size == 0:
         return np.empty((0, 3, sketch.shape[1] + 1))
+    weight, mean, sd = sketch[:, :, None]
+    density = np.sum(weight / sd * np.exp(-0.5 * ((ground.y - mean) / sd) ** 2), axis=0)
+    log_density = np.log(np.maximum(density, SMALLEST_DENSITY)) - HALF_LOG_TWO_PI
     fitted = np.concatenate([[0.0], np.cumsum(ground.counts * log_density)])
     gain = ground.gain - (fitted[ground.last] - fitted[ground.first])
     best = np.argmax(gain, axis=1)

@@ -8,7 +8,6 @@ import numpy as np
 
 from analysis.arrays import Array, Indices
 
-
 SMALLEST = 1e-300
 
 

@@ -5,10 +5,9 @@ the count of the cell. theta has shape (starts, 3, k): weight, location, scale o
 """
 
 import numpy as np
-from scipy import special
 
 from analysis.arrays import Array, Flags
-from analysis.mixture.families import HALF_LOG_TWO_PI, Kernel
+from analysis.mixture.families import HALF_LOG_TWO_PI, Kernel, gamma_terms
 from analysis.mixture.kernels.port import (
     BEHIND,
     CLOSE,
@@ -41,13 +40,6 @@ def em(kernel: Kernel, points: Points, theta: Array, iterations: int) -> tuple[A
         previous = np.where(better[:, None, None], theta, previous)
         theta = np.where(better[:, None, None], _maximisation(kernel, points, theta, moments), previous)
     return theta, loglik
-
-
-def log_density(kernel: Kernel, y: Array, theta: Array) -> Array:
-    """Log-density of one mixture (3, k) on the kernel's axis at y, (m,)."""
-    z = _standardise(kernel, y, theta[None])
-    value: Array = np.logaddexp.reduce(_log_densities(kernel, theta[None], z)[0][0], axis=0)
-    return value
 
 
 def _standard(kernel: Kernel, z: Array) -> tuple[Array, Array, Array]:
@@ -136,23 +128,6 @@ def _maximisation(kernel: Kernel, points: Points, theta: Array, moments: Array) 
     else:
         location, scale = _concave_step(location, scale, held, moments)
     return np.stack([weight, location, np.maximum(scale, points.floor)], axis=1)
-
-
-def gamma_terms(shape: Array) -> tuple[Array, Array, Array]:
-    """c(a) = a log a - a - log Gamma(a) with its first two derivatives, without cancellation for large a."""
-    large = np.maximum(shape, 50.0)
-    inverse = 1 / large
-    square = inverse * inverse
-    small = np.minimum(shape, 50.0)
-    value = 0.5 * np.log(large / (2 * np.pi)) - inverse * (1 / 12 - square * (1 / 360 - square / 1260))
-    first = inverse * (0.5 + inverse * (1 / 12 - square * (1 / 120 - square / 252)))
-    second = -square * (0.5 + inverse * (1 / 6 - square * (1 / 30 - square / 42)))
-    below = shape < 50
-    return (
-        np.where(below, small * np.log(small) - small - special.gammaln(small), value),
-        np.where(below, np.log(small) - special.digamma(small), first),
-        np.where(below, 1 / small - special.polygamma(1, small), second),
-    )
 
 
 def _gamma_shape(gap: Array) -> Array:
