@@ -18,9 +18,9 @@ from analysis.mixture.families import Axis, Family, Kernel
 from analysis.mixture.options import Options
 from analysis.mixture.resolution import Cells, find_cells
 
-# Points per cell, and per smallest sigma of its width: the mass of a component at the floor is then right to 1e-9
-# (docs/method.md).
-MIN_POINTS, POINTS_PER_SIGMA = 3, 1.7
+# Points per cell, and per smallest sigma of its width: the mass of a component at the floor is then right to 1e-8.
+# exp(-exp(z)) falls off more steeply than the other densities (docs/method.md).
+MIN_POINTS, POINTS_PER_SIGMA, POINTS_PER_STEEP_SIGMA = 3, 1.7, 3.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -119,7 +119,7 @@ def points_for(sample: Sample, family: Family, share: float) -> Points:
     """The points of a family's kernel; likelihoods over them are in x / unit."""
     floor = floor_for(sample, family, share)
     if sample.cells is not None:
-        return _cell_points(sample, sample.cells, family.axis, floor)
+        return _cell_points(sample, sample.cells, family, floor)
     scaled = sample.values / sample.unit
     log_weight = -np.log(scaled) if family.needs_positive else np.zeros_like(scaled)
     return Points(
@@ -132,11 +132,12 @@ def points_for(sample: Sample, family: Family, share: float) -> Points:
     )
 
 
-def _cell_points(sample: Sample, cells: Cells, axis: Axis, floor: float) -> Points:
+def _cell_points(sample: Sample, cells: Cells, family: Family, floor: float) -> Points:
     lower, upper = cells.lower / sample.unit, cells.upper / sample.unit
-    ends = np.sort([axis.forward(lower), axis.forward(upper)], axis=0)
+    ends = np.sort([family.axis.forward(lower), family.axis.forward(upper)], axis=0)
     half = 0.5 * (ends[1] - ends[0])
-    nodes = MIN_POINTS + np.ceil(POINTS_PER_SIGMA * 2 * half / floor).astype(np.int64)
+    per_sigma = POINTS_PER_STEEP_SIGMA if family.kernel is Kernel.SMALLEST_EXTREME else POINTS_PER_SIGMA
+    nodes = MIN_POINTS + np.ceil(per_sigma * 2 * half / floor).astype(np.int64)
     rules = [_legendre(int(m)) for m in nodes]
     place = np.concatenate([rule[0] for rule in rules])
     weight = np.concatenate([rule[1] for rule in rules])

@@ -131,10 +131,11 @@ def _without_numba(function: Callable[[], float]) -> float:
 
 def optima(setting: Setting) -> Iterator[Line]:
     """How often our optima are within 0.1 BIC of the best that we or 50 random starts find."""
-    kinds = [("simulated", simulated(setting.count(150, 15), 2), 0.99, 0.99)]
+    kinds = [("simulated", simulated(setting.count(100, 15), 2), 0.99, 0.99)]
     if setting.data.exists():
-        kinds.append(("real", real(setting.data, setting.count(150, 20)), 0.98, 0.97))
+        kinds.append(("real", real(setting.data, setting.count(100, 20)), 0.98, 0.97))
     for kind, samples, winner_bar, all_bar in kinds:
+        search(read_sample(samples[0], OPTIONS), NAMES, 5, OPTIONS.floor)
         counts = Counts()
         for seed, x in enumerate(samples):
             counts.add(x, np.random.default_rng(seed))
