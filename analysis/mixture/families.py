@@ -181,6 +181,12 @@ class LogLogistic(Family):
         return value
 
 
+def growth(z: Array) -> Array:
+    """exp(z), finite for every z: a density that far out is 0 either way."""
+    value: Array = np.exp(np.minimum(z, 700.0))
+    return value
+
+
 class Weibull(Family):
     """log x has the smallest extreme value distribution."""
 
@@ -189,13 +195,13 @@ class Weibull(Family):
         return value
 
     def _standard_logpdf(self, z: Array) -> Array:
-        return z - np.exp(z)
+        return z - growth(z)
 
     def _standard_slope(self, z: Array) -> Array:
-        return 1 - np.exp(z)
+        return 1 - growth(z)
 
     def _standard_cdf(self, z: Array) -> Array:
-        return -np.expm1(-np.exp(z))
+        return -np.expm1(-growth(z))
 
     def _standard_quantile(self, q: Array) -> Array:
         return np.log(-np.log1p(-q))
@@ -209,13 +215,13 @@ class Frechet(Family):
         return np.where(scale < 1, np.exp(location + special.gammaln(1 - below_one)), np.inf)
 
     def _standard_logpdf(self, z: Array) -> Array:
-        return -z - np.exp(-z)
+        return -z - growth(-z)
 
     def _standard_slope(self, z: Array) -> Array:
-        return np.exp(-z) - 1
+        return growth(-z) - 1
 
     def _standard_cdf(self, z: Array) -> Array:
-        return np.exp(-np.exp(-z))
+        return np.exp(-growth(-z))
 
     def _standard_quantile(self, q: Array) -> Array:
         return -np.log(-np.log(q))

@@ -20,7 +20,7 @@ EULER_GAMMA = float(np.euler_gamma)
 LOGISTIC_SD = pi / 3**0.5
 EXTREME_SD = pi / 6**0.5
 LOG_TWO_PI = 2 * HALF_LOG_TWO_PI
-SMALLEST_DENSITY = 1e-300
+SMALLEST_DENSITY, LARGEST_SHARE = 1e-300, 1 - 1e-9
 # Halves of a split component: apart by this many standard deviations, narrower by this factor.
 SPLIT_SHIFT, SPLIT_WIDTH = 0.8, 0.6
 # Where a component is added: windows of neighbours that grow by this factor, in steps of a share of their length.
@@ -45,7 +45,7 @@ def survey(y: Array, counts: Array, components: int, floor: float) -> Ground:
     first, last = _windows(len(y))
     held, mean, variance = _moments(y, counts, first, last)
     sd = np.maximum(np.sqrt(variance), floor)
-    share = held / np.sum(counts)
+    share = np.minimum(held / np.sum(counts), LARGEST_SHARE)
     own = np.log(share / sd) - 0.5 * (LOG_TWO_PI + variance / sd**2)
     lost = np.sum(counts) * (1 - share) * np.log1p(-share)
     return Ground(

@@ -127,6 +127,8 @@ def _write_summary(
         dip_q = next(q_values)
         verdict = modality.verdict(result, dip_q=dip_q, options=options, unit=unit)
         kinds[verdict.kind] += 1
+        if result.notice is not None:
+            _tell(sample.labels, result.notice)
         if verdict.kind == "multimodal":
             _tell(sample.labels, verdict.sentence)
         write((*sample.labels, *_summary_cells(result, dip_q, verdict.kind)))

@@ -182,13 +182,15 @@ def test_negative_values_leave_the_normal_family_with_a_notice():
     [
         np.array([1.0, 2.0]),
         np.tile([1.0, 2.0], 50),
+        np.tile([1.0, 2.0, 3.0], 30),
+        np.random.default_rng(5).pareto(0.5, 80) + 1e-3,
         np.concatenate([[0.0], np.random.default_rng(0).exponential(1, 60)]),
         1e-300 * (1 + np.random.default_rng(1).random(60)),
         1e300 * (1 + 0.1 * np.random.default_rng(2).random(60)),
         np.concatenate([1e6 + np.random.default_rng(3).normal(0, 1, 100), [2e6]]),
         1e6 + 1e-3 * np.random.default_rng(4).random(60),
     ],
-    ids=["two", "two values", "a zero", "1e-300", "1e300", "outlier at 1e6 sd", "narrow"],
+    ids=["two", "two values", "three values", "heavy tail", "a zero", "1e-300", "1e300", "outlier at 1e6 sd", "narrow"],
 )
 def test_odd_samples_end_in_a_result(x):
     found = mixture.select(x)

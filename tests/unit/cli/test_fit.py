@@ -118,3 +118,11 @@ def test_an_output_that_cannot_be_written_is_told_first(runs, tmp_path):
 
 def test_it_is_a_click_command():
     assert isinstance(command.fit, click.Command)
+
+
+def test_a_notice_is_told(tmp_path):
+    path = tmp_path / "runs.csv"
+    values = np.random.default_rng(0).normal(0, 1, 50)
+    path.write_text("throughput\n" + "\n".join(map(str, values)) + "\n")
+    result = run(path)
+    assert "only the normal family was fitted" in result.stderr
