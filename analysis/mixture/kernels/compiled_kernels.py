@@ -19,14 +19,13 @@ import numpy as np
 from numba import njit
 
 from analysis.arrays import Array, Indices
-from analysis.mixture.families import HALF_LOG_TWO_PI, Kernel
-from analysis.mixture.kernels.elementary import fast_exp, fast_expm1, fast_log
+from analysis.mixture.families import Kernel
+from analysis.mixture.kernels.compiled_expectation import GAMMA, NORMAL, REORDER, expectation, gamma_terms
 from analysis.mixture.kernels.port import (
     BEHIND,
     CLOSE,
     DAMPING_MAX,
     DAMPING_MIN,
-    FARTHEST,
     HOPE,
     MET,
     NEWTON_GAIN,
@@ -39,13 +38,10 @@ from analysis.mixture.sample import Points
 
 name = "numba"
 
-# numba's cache knows when this file changes, but not when what it imports does: a test keeps this digest of `port`
-# and `elementary` current, and with it the cache.
-SOURCES = "91ac9de7efb2"
-CACHED = ("compiled_kernels.py", "elementary.py", "port.py")
-NORMAL, LOGISTIC, GAMMA = int(Kernel.NORMAL), int(Kernel.LOGISTIC), int(Kernel.GAMMA)
-REORDER = {"reassoc", "contract", "nsz", "arcp"}
-LOG_TWO_PI = 2 * HALF_LOG_TWO_PI
+# numba's cache knows when this file changes, but not when what it imports does: a test keeps this digest of the other
+# files current, and with it the cache. Only the three entries are cached, with all they call.
+SOURCES = "cc1f55d598bc"
+CACHED = ("compiled_kernels.py", "compiled_expectation.py", "elementary.py", "port.py")
 
 
 def prepare() -> None:
@@ -108,7 +104,7 @@ def _em(kernel, y, log_weight, first, counts, floor, starts, iterations):  # typ
         loglik[row] = -np.inf
         previous = theta.copy()
         for _ in range(iterations):
-            ahead = _expectation(kernel, y, log_weight, first, counts, theta, work)
+            ahead = expectation(kernel, y, log_weight, first, counts, theta, work)
             if not ahead > loglik[row]:
                 theta[:] = previous
                 break
@@ -119,135 +115,7 @@ def _em(kernel, y, log_weight, first, counts, floor, starts, iterations):  # typ
     return best, loglik
 
 
-@njit(cache=True, error_model="numpy")
-def _expectation(kernel, y, log_weight, first, counts, theta, work):  # type: ignore[no-untyped-def]
-    """Fills z, slope, curvature and r (in this order in `work`); returns the log-likelihood."""
-    r, z, slope, curvature, scratch = work[0], work[1], work[2], work[3], work[4]
-    for j in range(theta.shape[1]):
-        weight, location, scale = theta[0, j], theta[1, j], theta[2, j]
-        if kernel == GAMMA:
-            shape = scale**-2.0
-            constant = np.log(weight) + _gamma_terms(shape)[0]
-            _gamma_row(y, location, shape, constant, z[j], slope[j], r[j])
-            continue
-        constant = np.log(weight) - np.log(scale)
-        if kernel == NORMAL:
-            _normal_row(y, location, 1 / scale, constant - HALF_LOG_TWO_PI, z[j], slope[j], curvature[j], r[j])
-        elif kernel == LOGISTIC:
-            _logistic_row(y, location, 1 / scale, constant, z[j], slope[j], curvature[j], r[j])
-        else:
-            _extreme_row(y, location, 1 / scale, constant, z[j], slope[j], curvature[j], r[j])
-    if first.shape[0] == y.shape[0]:
-        return _normalise_points(r, log_weight, counts, scratch)
-    return _normalise_cells(r, log_weight, first, counts, scratch)
-
-
-@njit(cache=True, error_model="numpy", fastmath=REORDER)
-def _normal_row(y, location, inverse, constant, z, slope, curvature, log_density):  # type: ignore[no-untyped-def]
-    for i in range(y.shape[0]):
-        at = (y[i] - location) * inverse
-        z[i] = at
-        slope[i] = -at
-        curvature[i] = -1.0
-        log_density[i] = constant - 0.5 * at * at
-
-
-@njit(cache=True, error_model="numpy", fastmath=REORDER)
-def _logistic_row(y, location, inverse, constant, z, slope, curvature, log_density):  # type: ignore[no-untyped-def]
-    for i in range(y.shape[0]):
-        at = (y[i] - location) * inverse
-        decay = fast_exp(-abs(at))
-        size = (1.0 - decay) / (1.0 + decay)
-        tangent = size if at > 0 else -size
-        z[i] = at
-        slope[i] = -tangent
-        curvature[i] = -0.5 * (1.0 - tangent * tangent)
-        log_density[i] = constant - abs(at) - 2.0 * fast_log(1.0 + decay)
-
-
-@njit(cache=True, error_model="numpy", fastmath=REORDER)
-def _extreme_row(y, location, inverse, constant, z, slope, curvature, log_density):  # type: ignore[no-untyped-def]
-    for i in range(y.shape[0]):
-        at = min((y[i] - location) * inverse, FARTHEST)
-        growth = fast_exp(at)
-        z[i] = at
-        slope[i] = 1.0 - growth
-        curvature[i] = -growth
-        log_density[i] = constant + at - growth
-
-
-@njit(cache=True, error_model="numpy", fastmath=REORDER)
-def _gamma_row(y, location, shape, constant, z, growth_less_one, log_density):  # type: ignore[no-untyped-def]
-    for i in range(y.shape[0]):
-        at = min(y[i] - location, FARTHEST)
-        growth = fast_expm1(at)
-        z[i] = at
-        growth_less_one[i] = growth
-        log_density[i] = constant + shape * (at - growth)
-
-
-@njit(cache=True, error_model="numpy", fastmath=REORDER)
-def _normalise_points(r, log_weight, counts, scratch):  # type: ignore[no-untyped-def]
-    """Log-densities in `r` become responsibilities times counts; one point per cell."""
-    k, m = r.shape
-    top, total = scratch[0], np.zeros(m)
-    top[:] = r[0]
-    for j in range(1, k):
-        for i in range(m):
-            top[i] = max(top[i], r[j, i])
-    for j in range(k):
-        for i in range(m):
-            share = fast_exp(r[j, i] - top[i])
-            r[j, i] = share
-            total[i] += share
-    loglik = 0.0
-    for i in range(m):
-        loglik += counts[i] * (fast_log(total[i]) + top[i] + log_weight[i])
-        total[i] = counts[i] / total[i]
-    for j in range(k):
-        for i in range(m):
-            r[j, i] *= total[i]
-    return loglik
-
-
-@njit(cache=True, error_model="numpy", fastmath=REORDER)
-def _normalise_cells(r, log_weight, first, counts, scratch):  # type: ignore[no-untyped-def]
-    """The same where a cell has several points."""
-    k, m = r.shape
-    top, total = scratch[0], np.zeros(m)
-    top[:] = r[0]
-    for j in range(1, k):
-        for i in range(m):
-            top[i] = max(top[i], r[j, i])
-    loglik = 0.0
-    for c in range(first.shape[0]):
-        end = first[c + 1] if c + 1 < first.shape[0] else m
-        highest = top[first[c]] + log_weight[first[c]]
-        for i in range(first[c], end):
-            highest = max(highest, top[i] + log_weight[i])
-        loglik += counts[c] * highest
-        for i in range(first[c], end):
-            top[i] = highest - log_weight[i]
-    for j in range(k):
-        for i in range(m):
-            share = fast_exp(r[j, i] - top[i])
-            r[j, i] = share
-            total[i] += share
-    for c in range(first.shape[0]):
-        end = first[c + 1] if c + 1 < first.shape[0] else m
-        held = 0.0
-        for i in range(first[c], end):
-            held += total[i]
-        loglik += counts[c] * np.log(held)
-        for i in range(first[c], end):
-            total[i] = counts[c] / held
-    for j in range(k):
-        for i in range(m):
-            r[j, i] *= total[i]
-    return loglik
-
-
-@njit(cache=True, error_model="numpy", fastmath=REORDER)
+@njit(error_model="numpy", fastmath=REORDER)
 def _moments(kernel, work, moments):  # type: ignore[no-untyped-def]
     """See `array_kernels._expectation`."""
     r, z, slope, curvature = work[0], work[1], work[2], work[3]
@@ -277,7 +145,7 @@ def _moments(kernel, work, moments):  # type: ignore[no-untyped-def]
         moments[0, j], moments[1, j], moments[2, j] = held, first, second
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _maximisation(kernel, theta, moments, floor, proposal):  # type: ignore[no-untyped-def]
     k = theta.shape[1]
     total = 0.0
@@ -299,7 +167,7 @@ def _maximisation(kernel, theta, moments, floor, proposal):  # type: ignore[no-u
         proposal[0, j], proposal[1, j], proposal[2, j] = held / total, location, max(scale, floor)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _concave_step(location, scale, held, moments):  # type: ignore[no-untyped-def]
     ga, gb = -moments[1], held + moments[2]
     haa, hab, hbb = moments[3], -moments[4], moments[5] - held
@@ -311,42 +179,14 @@ def _concave_step(location, scale, held, moments):  # type: ignore[no-untyped-de
     return location + scale * shift / stretch, scale / stretch
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _gamma_shape(gap):  # type: ignore[no-untyped-def]
     gap = max(gap, 1e-30)
     shape = (3 - gap + np.sqrt((gap - 3) ** 2 + 24 * gap)) / (12 * gap)
     for _ in range(2):
-        _, first, second = _gamma_terms(shape)
+        _, first, second = gamma_terms(shape)
         shape = shape / (1 + (first - gap) / (shape * second))
     return shape
-
-
-@njit(cache=True, error_model="numpy")
-def _gamma_terms(shape):  # type: ignore[no-untyped-def]
-    """c(a) = a log a - a - log Gamma(a) and two derivatives: asymptotic series, after the recurrence for small a."""
-    a, log_product, first, second = shape, 0.0, 0.0, 0.0
-    while a < 12.0:
-        log_product += np.log(a)
-        first += 1 / a
-        second -= 1 / (a * a)
-        a += 1.0
-    inverse = 1 / a
-    square = inverse * inverse
-    # Abramowitz and Stegun 6.1.41, 6.3.18 and 6.4.12.
-    tail = square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square / 1188)))
-    value = 0.5 * (np.log(a) - LOG_TWO_PI) - inverse * (1 / 12 - tail)
-    tail = square * (1 / 120 - square * (1 / 252 - square * (1 / 240 - square / 132)))
-    psi_rest = inverse * (0.5 + inverse * (1 / 12 - tail))
-    tail = square * (1 / 30 - square * (1 / 42 - square * (1 / 30 - square * 5 / 66)))
-    psi_one_rest = -square * (0.5 + inverse * (1 / 6 - tail))
-    if a == shape:
-        return value, psi_rest, psi_one_rest
-    # log Gamma(shape) = log Gamma(a) - log_product, and so on; the leading terms at a and at shape differ.
-    log_gamma = a * np.log(a) - a - value - log_product
-    value = shape * np.log(shape) - shape - log_gamma
-    first += np.log(shape) - (np.log(a) - psi_rest)
-    second += 1 / shape - (1 / a - psi_one_rest)
-    return value, first, second
 
 
 @njit(cache=True, error_model="numpy")
@@ -371,7 +211,7 @@ def _ranked(theta, loglik, finalists):  # type: ignore[no-untyped-def]
     return chosen[:count]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _sort_components(one):  # type: ignore[no-untyped-def]
     """By location, in place."""
     for j in range(1, one.shape[1]):
@@ -382,7 +222,7 @@ def _sort_components(one):  # type: ignore[no-untyped-def]
             i -= 1
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _met(one, other):  # type: ignore[no-untyped-def]
     for j in range(one.shape[1]):
         unit = other[2, j]
@@ -434,7 +274,7 @@ def _newton(kernel, y, log_weight, first, counts, floor, starts, target):  # typ
     return best, loglik, converged, iterations
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _factorised(information, complete, damping, factor):  # type: ignore[no-untyped-def]
     """Cholesky factor of information + damping x complete; False when that is not positive definite."""
     size = information.shape[0]
@@ -452,7 +292,7 @@ def _factorised(information, complete, damping, factor):  # type: ignore[no-unty
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _solved(factor, gradient, step):  # type: ignore[no-untyped-def]
     """The step, and the gain in log-likelihood that it predicts."""
     size = gradient.shape[0]
@@ -471,7 +311,7 @@ def _solved(factor, gradient, step):  # type: ignore[no-untyped-def]
     return gain
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _move(theta, step, floor, proposal):  # type: ignore[no-untyped-def]
     k = theta.shape[1]
     bound = min(1.0, 1.0 / max(np.max(np.abs(step)), 1e-300))
@@ -485,13 +325,13 @@ def _move(theta, step, floor, proposal):  # type: ignore[no-untyped-def]
         proposal[0, j] /= total
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _derivatives(kernel, data, theta, work, score, gradient, information, complete):  # type: ignore[no-untyped-def]
     """Fills gradient, minus Hessian and complete-data information; returns the log-likelihood."""
     y, log_weight, first, counts, floor = data
     k = theta.shape[1]
     n = np.sum(counts)
-    loglik = _expectation(kernel, y, log_weight, first, counts, theta, work)
+    loglik = expectation(kernel, y, log_weight, first, counts, theta, work)
     information[:] = 0.0
     for j in range(k):
         held, u, s, uu, us, ss = _score_rows(kernel, theta[2, j], work, j, k, score)
@@ -514,7 +354,7 @@ def _derivatives(kernel, data, theta, work, score, gradient, information, comple
     return loglik
 
 
-@njit(cache=True, error_model="numpy", fastmath=REORDER)
+@njit(error_model="numpy", fastmath=REORDER)
 def _score_rows(kernel, scale, work, j, k, score):  # type: ignore[no-untyped-def]
     """Rows j, k + j, 2 k + j of the score; returns the sums of r, of the other two rows, and of r (second
     derivative + product of firsts) for uu, us, ss."""
@@ -523,7 +363,7 @@ def _score_rows(kernel, scale, work, j, k, score):  # type: ignore[no-untyped-de
     if kernel == GAMMA:
         shape = scale**-2.0
         root = 1.0 / scale
-        _, first, second = _gamma_terms(shape)
+        _, first, second = gamma_terms(shape)
         for i in range(r.shape[0]):
             growth = slope[i]
             surplus = first + z[i] - growth
@@ -549,7 +389,7 @@ def _score_rows(kernel, scale, work, j, k, score):  # type: ignore[no-untyped-de
     return held, u, s, uu, us, ss
 
 
-@njit(cache=True, error_model="numpy", fastmath=REORDER)
+@njit(error_model="numpy", fastmath=REORDER)
 def _add_outer_products(score, first, counts, information):  # type: ignore[no-untyped-def]
     """Adds the sum over cells of score x score / count to the lower triangle; score is summed within its cells."""
     cells = first.shape[0]

@@ -41,7 +41,7 @@ bits_of: Any = intrinsic(_bits)
 double_of: Any = intrinsic(_double)
 
 
-@njit(cache=True, fastmath={"contract"}, error_model="numpy")
+@njit(fastmath={"contract"}, error_model="numpy")
 def _reduced(x: float) -> tuple[float, float]:
     """2**n and exp(r) - 1, where x = n log 2 + r and |r| <= log(2) / 2."""
     shifted = min(max(x, LOWEST), HIGHEST) * LOG2_E + ROUNDER
@@ -61,21 +61,21 @@ def _reduced(x: float) -> tuple[float, float]:
     return double_of((bits_of(shifted) + 1023) << 52), p * r * r + r
 
 
-@njit(cache=True, fastmath={"contract"}, error_model="numpy")
+@njit(fastmath={"contract"}, error_model="numpy")
 def fast_exp(x: float) -> float:
     """exp(x); x is held between -708 and 709."""
     power, rest = _reduced(x)
     return power * rest + power
 
 
-@njit(cache=True, fastmath={"contract"}, error_model="numpy")
+@njit(fastmath={"contract"}, error_model="numpy")
 def fast_expm1(x: float) -> float:
     """exp(x) - 1, exact for small x too."""
     power, rest = _reduced(x)
     return power * rest + (power - 1.0)
 
 
-@njit(cache=True, fastmath={"contract"}, error_model="numpy")
+@njit(fastmath={"contract"}, error_model="numpy")
 def fast_log(x: float) -> float:
     """log(x) for a normal x > 0, by atanh of (m - 1) / (m + 1) with the mantissa m in [sqrt(1/2), sqrt(2))."""
     bits = bits_of(x)
