@@ -323,7 +323,7 @@ def _oracle(x: Array, found: mixture.Selection, truth: Array) -> int:
 
 def study(setting: Setting) -> Iterator[Line]:
     """The whole study on two cores: real samples, then a simulated study of 22,734 configurations of 150 runs."""
-    count = setting.count(STUDY, 400)
+    count = setting.count(STUDY, 2000)
     samples = simulated(count, 4)
     extra = real(setting.data, 523) if setting.data.exists() and not setting.quick else []
     start = time.perf_counter()
@@ -331,8 +331,10 @@ def study(setting: Setting) -> Iterator[Line]:
     elapsed = time.perf_counter() - start
     whole = elapsed * (STUDY + 523) / done
     peak = (_peak_kb(resource.RUSAGE_SELF) + 2 * _peak_kb(resource.RUSAGE_CHILDREN)) / 2**20
-    what = f"study of {done} configurations on two cores, s (scaled to 23,257)"
-    yield Line(what=what, bar="180 (aim 60)", measured=f"{elapsed:.0f} ({whole:.0f})", met=whole <= 180)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cores = (used.ru_utime + used.ru_stime) / 2 * (STUDY + 523) / done
+    what = f"study of {done} configurations on two cores, s for 23,257: elapsed; CPU of each process"
+    yield Line(what=what, bar="180 (aim 60)", measured=f"{whole:.0f}; {cores:.0f}", met=whole <= 180)
     yield Line(what="peak memory of the study, three processes, GB", bar="1", measured=f"{peak:.2f}", met=peak <= 1)
 
 
