@@ -57,12 +57,14 @@ def prepare() -> None:
     if done.exists():
         return
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    subprocess.run([sys.executable, "-m", __name__], check=True, env=environment)
-    with suppress(OSError):  # a folder that cannot be written: the loops are compiled in every process
-        done.touch()
+    command = f"from {__name__} import compile_all; compile_all()"
+    child = subprocess.run([sys.executable, "-c", command], check=False, env=environment)
+    if child.returncode == 0:
+        with suppress(OSError):  # a folder that cannot be written: the loops are compiled in every process
+            done.touch()
 
 
-def _compile() -> None:
+def compile_all() -> None:
     """Call every loop once; the types of the arguments are always the same."""
     y = np.linspace(1.0, 2.0, 8)
     zero, each, one = np.zeros(8), np.arange(8), np.ones(8)
@@ -416,7 +418,3 @@ def _add_outer_products(score, first, counts, information):  # type: ignore[no-u
             information[a, b] += one
             information[a, b + 1] += two
             information[a, b + 2] += three
-
-
-if __name__ == "__main__":
-    _compile()
