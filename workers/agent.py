@@ -56,7 +56,8 @@ class Agent:
         self._journal.kill_survivors()
         restore(self._bench)
         self._make_default_target()
-        self._bench.target.sweep()
+        for target in self._bench.targets:
+            target.sweep()
         spool = Spool(self._state, self._ledger())
         if spool.kept_aside is not None:
             logger.error("a spool of another ledger is kept in %s", spool.kept_aside)
@@ -118,13 +119,14 @@ class Agent:
         return True
 
     def _introduction(self) -> Hello:
+        available = engines.available(self._bench)
         return Hello(
             node=self.node,
             session=self.session,
             boot_id=groups.boot_id(),
             version=metadata.version("modescope"),
-            engines=engines.available(self._bench),
-            facts=facts.collect(self._bench),
+            engines=available,
+            facts=facts.collect(self._bench.target.path, available),
         )
 
     def _ledger(self) -> uuid.UUID:

@@ -10,7 +10,7 @@ from pathlib import Path
 from orchestrator import settings
 from orchestrator.contracts.preparation import Cadence, Frequency, Preparation
 from workers.node import inventory
-from workers.node.facts import filesystem, frequency
+from workers.node.facts import device, filesystem, frequency
 
 DROP_CACHES = "proc/sys/vm/drop_caches"
 
@@ -46,7 +46,8 @@ def cannot_pin(root: Path) -> str | None:
 def cannot_trim(root: Path, target: Path) -> str | None:
     """Why the target's file system cannot be trimmed here; None when it can."""
     mount = filesystem.read(root, target)
-    if mount is None or not filesystem.can_discard(root, mount):
+    disk = None if mount is None else device.read(root, mount.device)
+    if disk is None or not disk.can_discard:
         kind = "unknown" if mount is None else mount.kind
         return f"the target folder {target} cannot be trimmed: its device takes no TRIM (file system: {kind})"
     if shutil.which("fstrim", path=os.defpath + ":/usr/sbin:/sbin") is None:

@@ -52,7 +52,7 @@ class Node:
             state["file_system"] = self.mount.kind
         if scalings := frequency.read(self.root):
             state["governor"] = scalings[0].governor
-            state["frequency_khz"] = [scaling.current_khz for scaling in scalings]
+            state["frequency_khz"] = [frequency.current_khz(scaling) for scaling in scalings]
         return state
 
 
