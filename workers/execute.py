@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from orchestrator.contracts.engines import for_setting
 from orchestrator.contracts.errors import JobFailure, MissingPartError, UnavailableError
 from orchestrator.contracts.jobs import Assignment, Ending, Failure, FailureKind, Pending
 from orchestrator.contracts.preparation import Preparation
@@ -18,6 +19,7 @@ from workers.benchmarks.engines import Bench
 from workers.benchmarks.port import Engine, Failed, Stopped, Succeeded, Task, TimedOut
 from workers.homecoming import Homecoming
 from workers.lease import Lease
+from workers.node.inventory import DEFAULT_TARGET
 from workers.node.prepare import Node, prepared
 
 logger = logging.getLogger(__name__)
@@ -71,10 +73,12 @@ def _carry_out(assignment: Assignment, at: Workplace) -> Failure | None:
     """Prepare the node and measure every pending replicate; the failure that ended it, if one did."""
     task = Task(setting=assignment.setting, modes=assignment.modes)
     try:
-        engine = engines.engine(assignment.engine, assignment.engine_options, at.bench)
+        options = for_setting(assignment.engine, assignment.engine_options, task.setting)
+        bench = at.bench.aimed_at(options.get("target", DEFAULT_TARGET))
+        engine = engines.engine(assignment.engine, options, bench)
         version = engine.version()
         engine.prepare(task)
-        with prepared(Preparation.from_dict(assignment.node_options), task.setting, at.bench) as node:
+        with prepared(Preparation.from_dict(assignment.node_options), task.setting, bench) as node:
             series = _Series(assignment=assignment, task=task, engine=engine, version=version, node=node, at=at)
             for pending in assignment.pending:
                 series.measure(pending)

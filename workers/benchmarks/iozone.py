@@ -7,6 +7,8 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from orchestrator.contracts.engines import IozoneOptions
@@ -15,18 +17,16 @@ from orchestrator.contracts.jobs import FailureKind
 from workers.benchmarks import iozone_text, settle
 from workers.benchmarks.port import Failed, Invocation, Outcome, Stopped, Succeeded, Task, TimedOut, bounded, last_line
 from workers.benchmarks.process import Cause, Ended, Runner
+from workers.benchmarks.series import in_turn
 from workers.benchmarks.sizes import Sizes
 from workers.node.target import Target
 
 TEST_OF_MODE = {
-    "initial_writers": 0,
-    "rewriters": 0,
-    "readers": 1,
-    "re-readers": 1,
-    "random_readers": 2,
-    "random_writers": 2,
+    **{"initial_writers": 0, "rewriters": 0, "readers": 1, "re-readers": 1, "random_readers": 2, "random_writers": 2},
+    **{"reverse_readers": 3, "stride_readers": 5, "fwriters": 6, "freaders": 7, "mixed_workload": 8},
+    **{"pwrite_writers": 9, "pread_readers": 10},
 }
-"""Mode -> the number of IOzone's `-i`; each test measures two modes."""
+"""Mode -> the number of IOzone's `-i`; tests 4, 11 and 12 measure nothing in throughput mode."""
 _WRITE_TEST = 0
 """Always run: the others need the files it writes."""
 _VERSION = re.compile(r"Version \$Revision: (\S+) \$")
@@ -59,22 +59,29 @@ class Iozone:
 
     def prepare(self, task: Task) -> None:
         """Check sizes, space and modes; build the shim if the study sets the settle time. Raises JobFailure."""
-        _tests(task.modes)
+        arguments(task, self._options)
         self._target.check(Sizes.of(task).needed_kb)
         if self._options.settle_s is not None:
             settle.library(self._cache)
 
     def run(self, task: Task, replicate: int) -> Outcome:
-        """One invocation in a folder of its own, removed afterwards."""
-        with self._target.run_folder() as folder:
-            return outcome(self._runner.run(self._invocation(task, folder)), task, self._options.timeout_s)
+        """One invocation, or one a mode, each in a folder of its own, removed afterwards."""
+        if self._options.modes_per_invocation == "all":
+            return self._invoke(task, self._options.timeout_s)
+        parts = [replace(task, modes=(mode,)) for mode in task.modes]
+        return in_turn([partial(self._invoke, part) for part in parts], self._options.timeout_s)
 
-    def _invocation(self, task: Task, folder: Path) -> Invocation:
+    def _invoke(self, task: Task, left_s: float) -> Outcome:
+        with self._target.run_folder() as folder:
+            ended = self._runner.run(self._invocation(task, folder, left_s))
+        return outcome(ended, task, self._options.timeout_s)
+
+    def _invocation(self, task: Task, folder: Path, left_s: float) -> Invocation:
         return Invocation(
-            argv=(_program(), *arguments(task, stonewall=self._options.stonewall)),
+            argv=(_program(), *arguments(task, self._options)),
             cwd=folder,
             environment={"PATH": os.defpath, "LC_ALL": "C"} | self._preload(folder),
-            timeout_s=self._options.timeout_s,
+            timeout_s=left_s,
         )
 
     def _preload(self, folder: Path) -> dict[str, str]:
@@ -85,16 +92,27 @@ class Iozone:
         return {"LD_PRELOAD": f"./{_SHIM}", settle.NANOSECONDS: str(round(self._options.settle_s * 1e9))}
 
 
-def arguments(task: Task, *, stonewall: bool) -> tuple[str, ...]:
+def arguments(task: Task, options: IozoneOptions) -> tuple[str, ...]:
     """IOzone's arguments for a task; files are named relative to the run's folder. Raises JobFailure (study)."""
     sizes = Sizes.of(task)
-    tests = [word for test in _tests(task.modes) for word in ("-i", str(test))]
+    tests = [word for test in _tests(task.modes, options) for word in ("-i", str(test))]
     return (
         *("-t", str(sizes.threads), "-s", f"{sizes.file_size_kb}k", "-r", f"{sizes.record_size_kb}k"),
         *tests,
-        *(() if stonewall else ("-x",)),
+        *(flag for flag, wanted in _flags(options).items() if wanted),
         *("-F", *(f"process.{number}" for number in range(sizes.threads))),
     )
+
+
+def _flags(options: IozoneOptions) -> dict[str, bool]:
+    return {
+        "-x": not options.stonewall,
+        "-I": options.direct,
+        "-o": options.sync_writes,
+        "-e": options.time_flush,
+        "-c": options.time_close,
+        "-+n": options.no_retest,
+    }
 
 
 def outcome(ended: Ended, task: Task, timeout_s: float) -> Outcome:
@@ -138,10 +156,10 @@ def _failed(ended: Ended, reason: str, kind: FailureKind = FailureKind.ENGINE) -
     )
 
 
-def _tests(modes: Iterable[str]) -> list[int]:
-    unknown = [mode for mode in modes if mode not in TEST_OF_MODE]
+def _tests(modes: Iterable[str], options: IozoneOptions) -> list[int]:
+    unknown = [mode for mode in modes if mode not in options.modes]
     if unknown:
-        raise JobFailure(FailureKind.STUDY, f"mode {unknown[0]!r} is not one of {', '.join(TEST_OF_MODE)}")
+        raise JobFailure(FailureKind.STUDY, f"mode {unknown[0]!r} is not one of {', '.join(options.modes)}")
     return sorted({_WRITE_TEST} | {TEST_OF_MODE[mode] for mode in modes})
 
 
