@@ -13,6 +13,7 @@ from workers.benchmarks.engines import Bench
 from workers.node import abilities
 from workers.node.prepare import prepared, restore
 from workers.node.restore import Changes
+from workers.node.settings.steps import Write
 
 PINNED = Preparation(frequency=Frequency.PINNED)
 EVERYTHING = Preparation(frequency=Frequency.PINNED, trim=Cadence.PER_RUN, drop_caches=Cadence.PER_JOB)
@@ -33,6 +34,10 @@ def root(tmp_path: Path) -> Path:
     (root / "proc/sys/vm").mkdir(parents=True)
     (root / "proc/sys/vm/drop_caches").write_text("0\n")
     return root
+
+
+def write(path: Path, value: str) -> Write:
+    return Write(setting="governor", path=path, value=value)
 
 
 def bounds(root: Path) -> list[str]:
@@ -79,7 +84,7 @@ def test_what_somebody_else_changed_is_left_and_reported(tmp_path: Path) -> None
     file = tmp_path / "governor"
     file.write_text("powersave\n")
     changes = Changes(tmp_path)
-    changes.make(file, "performance")
+    changes.make([write(file, "performance")])
     file.write_text("ondemand\n")
     assert changes.restore() == [f"{file}: somebody else set it to ondemand; left as it is (it held powersave before)"]
     assert file.read_text() == "ondemand\n"
@@ -88,7 +93,7 @@ def test_what_somebody_else_changed_is_left_and_reported(tmp_path: Path) -> None
 def test_a_value_that_is_there_already_is_no_change(tmp_path: Path) -> None:
     file = tmp_path / "governor"
     file.write_text("performance\n")
-    Changes(tmp_path).make(file, "performance")
+    Changes(tmp_path).make([write(file, "performance")])
     assert not (tmp_path / "changes.json").exists()
 
 
@@ -115,8 +120,7 @@ def test_as_is_changes_nothing_and_is_observed_as_such(bench: Bench, root: Path)
     with prepared(Preparation(), {}, bench, root) as node:
         observed = node.before_run()
         assert bounds(root) == before
-    assert observed["frequency"] == "as_is"
-    assert observed["frequency_khz"] == [1300000, 1300000]
+    assert (observed["frequency"], observed["governor"]) == ("as_is", "schedutil")
 
 
 def test_caches_are_dropped_as_often_as_asked(bench: Bench, root: Path) -> None:
