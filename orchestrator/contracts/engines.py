@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from typing import Any, ClassVar
 
 from orchestrator.contracts.designs import Level
@@ -96,9 +96,46 @@ class ReplayOptions:
     timeout_s: float = 600.0
 
 
-Options = IozoneOptions | BuiltinOptions | ReplayOptions
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FioOptions:
+    """fio 3.x with plain read and write calls, in the same six modes."""
 
-KINDS: Mapping[str, type[Options]] = {"iozone": IozoneOptions, "builtin": BuiltinOptions, "replay": ReplayOptions}
+    modes: ClassVar[tuple[str, ...]] = SIX_MODES
+    default_modes: ClassVar[tuple[str, ...]] = SIX_MODES
+    required_factors: ClassVar[tuple[str, ...]] = IO_FACTORS
+    overridden_by_factors: ClassVar[tuple[str, ...]] = ("target",)
+    direct: bool = False
+    """O_DIRECT, past the page cache."""
+    sync_writes: bool = False
+    """O_SYNC."""
+    time_flush: bool = False
+    """fsync at the end of writing."""
+    target: str = "default"
+    timeout_s: float = 600.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CommandOptions:
+    """A program that the node's inventory names; the modes of a study are the program's metrics."""
+
+    modes: ClassVar[tuple[str, ...] | None] = None
+    default_modes: ClassVar[tuple[str, ...] | None] = None
+    required_factors: ClassVar[tuple[str, ...]] = ()
+    overridden_by_factors: ClassVar[tuple[str, ...]] = ("program", "target")
+    program: str
+    target: str = "default"
+    timeout_s: float = 600.0
+
+
+Options = IozoneOptions | FioOptions | BuiltinOptions | ReplayOptions | CommandOptions
+
+KINDS: Mapping[str, type[Options]] = {
+    "iozone": IozoneOptions,
+    "fio": FioOptions,
+    "builtin": BuiltinOptions,
+    "command": CommandOptions,
+    "replay": ReplayOptions,
+}
 
 
 def options(name: str, given: Mapping[str, object], *, where: str = "engine") -> Options:
@@ -118,6 +155,9 @@ def options(name: str, given: Mapping[str, object], *, where: str = "engine") ->
         choices = known[key].metadata.get("choices")
         if choices is not None and value not in choices:
             raise StudyError(f"{where}.{key}: {value!r} is not one of {', '.join(choices)}")
+    for option in known.values():
+        if option.default is MISSING and option.name not in given:
+            raise StudyError(f"{where}.{option.name}: is missing; engine {name} needs it")
     chosen = kind(**given)  # type: ignore[arg-type]  # checked against the field types just above
     if isinstance(chosen, ReplayOptions):
         _check_replay(chosen, where)

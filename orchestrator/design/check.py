@@ -9,7 +9,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from orchestrator.contracts.designs import Design
-from orchestrator.contracts.engines import IozoneOptions, ReplayOptions
+from orchestrator.contracts.engines import CommandOptions, IozoneOptions, ReplayOptions
 from orchestrator.contracts.preparation import Frequency, Preparation
 from orchestrator.design import duration
 from orchestrator.design.expand import expand, survivors
@@ -121,8 +121,9 @@ def _notes(study: Study) -> Iterator[str]:
 
 
 def _unset_factors(study: Study) -> Iterator[str]:
-    """Factors whose levels nobody applies: they label the runs, no more. A replay looks samples up by all of them."""
-    if isinstance(study.engine.options, ReplayOptions):
+    """Factors whose levels nobody applies: they label the runs, no more. A replay looks samples up by all of them;
+    which of them a program takes is known to the node's inventory."""
+    if isinstance(study.engine.options, ReplayOptions | CommandOptions):
         return
     used = {*study.engine.options.required_factors, *study.engine.options.overridden_by_factors}
     for factor in study.design.factors:

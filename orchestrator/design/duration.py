@@ -4,7 +4,7 @@ IOzone pauses around its tests, which measure two modes each: with its own pause
 with the reading test 12.0 s, with the random test 16.2 s, with both 20.2 s (version 3.489, file of 4 kB). The rate of
 writing is that of 436 recorded invocations on SSDs: 3.2 s a mode for every GB that all processes write together, up
 to 100 GB; what was just written is read from memory. `builtin` is for small files, which never leave memory. Not
-counted: TRIM, dropping caches, repeated runs.
+counted: programs of the engine `command`, TRIM, dropping caches, repeated runs.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from orchestrator.contracts.engines import (
     IOZONE_MODES,
     SIX_MODES,
     BuiltinOptions,
+    CommandOptions,
+    FioOptions,
     IozoneOptions,
     Options,
     ReplayOptions,
@@ -26,6 +28,7 @@ from orchestrator.design.study import Study
 IOZONE_OWN_SETTLE_S = 2.0
 IOZONE_START_S = 0.15
 BUILTIN_START_S = 0.03
+FIO_START_S = 0.3
 DISK_S_PER_GB = 3.2
 MEMORY_S_PER_GB = 0.3
 PAUSES: Mapping[frozenset[str], int] = {
@@ -67,6 +70,10 @@ def invocation_s(options: Options, setting: Mapping[str, Level], modes: tuple[st
     match options:
         case ReplayOptions():
             return options.run_s
+        case CommandOptions():
+            return 0.0  # nobody here knows
+        case FioOptions():
+            return len({"initial_writers", *modes}) * FIO_START_S + _transfer_s(setting, modes)
         case BuiltinOptions():
             return BUILTIN_START_S + len(modes) * _all_files_gb(setting) * MEMORY_S_PER_GB
         case IozoneOptions():

@@ -9,7 +9,10 @@ from pathlib import Path
 from orchestrator.contracts import engines as contracts
 from orchestrator.contracts.errors import JobFailure, MissingPartError, StudyError
 from orchestrator.contracts.jobs import FailureKind
+from workers.benchmarks import command
 from workers.benchmarks.builtin import Builtin
+from workers.benchmarks.command import Command
+from workers.benchmarks.fio import Fio
 from workers.benchmarks.iozone import Iozone
 from workers.benchmarks.port import Engine
 from workers.benchmarks.process import Runner
@@ -65,6 +68,10 @@ def engine(name: str, given: Mapping[str, object], bench: Bench) -> Engine:
     match options:
         case contracts.IozoneOptions():
             return Iozone(options, bench.runner, bench.aimed_at(options.target).target, bench.state)
+        case contracts.FioOptions():
+            return Fio(options, bench.runner, bench.aimed_at(options.target).target)
+        case contracts.CommandOptions():
+            return Command(options, bench.runner, bench.aimed_at(options.target).target, bench.inventory.programs)
         case contracts.BuiltinOptions():
             return Builtin(options, bench.runner, bench.aimed_at(options.target).target)
         case contracts.ReplayOptions():
@@ -73,8 +80,8 @@ def engine(name: str, given: Mapping[str, object], bench: Bench) -> Engine:
 
 def available(bench: Bench) -> dict[str, str]:
     """Engine -> version, of those that can work on this machine."""
-    minimal = {"iozone": {}, "builtin": {}, "replay": {"mixture": "normal:1,1,1"}}
-    found = {}
+    minimal = {"iozone": {}, "fio": {}, "builtin": {}, "replay": {"mixture": "normal:1,1,1"}}
+    found = {"command": command.VERSION} if bench.inventory.programs else {}
     for name, options in minimal.items():
         try:
             found[name] = engine(name, options, bench).version()

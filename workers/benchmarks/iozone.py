@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,8 +15,9 @@ from orchestrator.contracts.engines import IozoneOptions
 from orchestrator.contracts.errors import JobFailure, MissingPartError, OutputError
 from orchestrator.contracts.jobs import FailureKind
 from workers.benchmarks import iozone_text, settle
-from workers.benchmarks.port import Failed, Invocation, Outcome, Stopped, Succeeded, Task, TimedOut, bounded, last_line
-from workers.benchmarks.process import Cause, Ended, Runner
+from workers.benchmarks.outcomes import Reading, outcome
+from workers.benchmarks.port import Invocation, Outcome, Task
+from workers.benchmarks.process import Ended, Runner
 from workers.benchmarks.series import in_turn
 from workers.benchmarks.sizes import Sizes
 from workers.node.target import Target
@@ -74,7 +75,7 @@ class Iozone:
     def _invoke(self, task: Task, left_s: float) -> Outcome:
         with self._target.run_folder() as folder:
             ended = self._runner.run(self._invocation(task, folder, left_s))
-        return outcome(ended, task, self._options.timeout_s)
+        return _outcome(ended, task, self._options.timeout_s)
 
     def _invocation(self, task: Task, folder: Path, left_s: float) -> Invocation:
         return Invocation(
@@ -115,45 +116,19 @@ def _flags(options: IozoneOptions) -> dict[str, bool]:
     }
 
 
-def outcome(ended: Ended, task: Task, timeout_s: float) -> Outcome:
-    """What an invocation that is over amounts to. Raises JobFailure when no other try can do better."""
-    if ended.cause is Cause.STOPPED:
-        return Stopped(elapsed_s=ended.elapsed_s)
-    if ended.cause is Cause.TIMED_OUT:
-        return TimedOut(timeout_s=timeout_s, output=bounded(ended.output), elapsed_s=ended.elapsed_s)
+def _outcome(ended: Ended, task: Task, timeout_s: float) -> Outcome:
+    """Raises JobFailure when no other try can do better."""
     if f"{_SHIM}' from LD_PRELOAD cannot be preloaded" in ended.output:
         raise JobFailure(FailureKind.STUDY, "engine.settle_s: this node's iozone cannot load the settle shim")
-    if "No space left on device" in ended.output:
-        return _failed(ended, "disk full: No space left on device", FailureKind.NODE)
-    if ended.exit_status != 0:
-        return _failed(ended, f"iozone ended {_how(ended)}: {last_line(ended.output)}")
-    try:
-        return _succeeded(ended, task)
-    except OutputError as problem:
-        return _failed(ended, f"iozone's output: {problem}")
+    return outcome(ended, program="iozone", timeout_s=timeout_s, read=partial(_read, modes=task.modes))
 
 
-def _succeeded(ended: Ended, task: Task) -> Succeeded:
-    measured = {entry.mode: entry for entry in iozone_text.parse(ended.output)}
-    missing = [mode for mode in task.modes if mode not in measured]
+def _read(output: str, modes: Sequence[str]) -> Reading:
+    measured = {entry.mode: entry for entry in iozone_text.parse(output)}
+    missing = [mode for mode in modes if mode not in measured]
     if missing:
         raise OutputError(f"no value for {', '.join(missing)}")
-    return Succeeded(
-        values=tuple(measured[mode].throughput_kbps for mode in task.modes),
-        elapsed_s=ended.elapsed_s,
-        exit_status=0,
-        details={mode: measured[mode].details for mode in task.modes},
-    )
-
-
-def _failed(ended: Ended, reason: str, kind: FailureKind = FailureKind.ENGINE) -> Failed:
-    return Failed(
-        reason=reason,
-        output=bounded(ended.output),
-        elapsed_s=ended.elapsed_s,
-        exit_status=ended.exit_status,
-        kind=kind,
-    )
+    return [measured[mode].throughput_kbps for mode in modes], {mode: measured[mode].details for mode in modes}
 
 
 def _tests(modes: Iterable[str], options: IozoneOptions) -> list[int]:
@@ -170,7 +145,3 @@ def _program() -> str:
             "iozone is not on PATH; on Debian and Ubuntu `deploy/install-iozone` (as root) installs it"
         )
     return found
-
-
-def _how(ended: Ended) -> str:
-    return "by a signal" if ended.exit_status is None else f"with exit status {ended.exit_status}"

@@ -109,7 +109,11 @@ def test_the_same_study_on_another_engine_keeps_its_controls() -> None:
         ("[16]}", "[16]}\n  exclusions: [{threads: 3}]", "design.exclusions[0].threads: 3 is no level of any block"),
         ("[16]}", "[16]}\n  exclusions: [{}]", "design.exclusions[0]: it names nothing"),
         ("[16]}", "[16]}\n    - levels: {threads: 1, file_size_kb: 64}", "design.blocks[1].levels: factor 'record"),
-        ("builtin", "buildin", "engine: 'buildin' is not one of iozone, builtin, replay; did you mean 'builtin'?"),
+        (
+            "builtin",
+            "buildin",
+            "engine: 'buildin' is not one of iozone, fio, builtin, command, replay; did you mean 'builtin'?",
+        ),
         ("builtin", "{name: iozone, settle: 0}", "engine.settle: unknown option of iozone; did you mean 'settle_s'?"),
         ("builtin", "{name: iozone, settle_s: -1}", "engine.settle_s: -1 is not of type"),
         (
