@@ -35,7 +35,7 @@ DATABASE_PAUSE_S = 1.0
 class Agent:
     """Everything a node does, behind four words: start, idle, run_job, leave."""
 
-    def __init__(self, store: Store, *, node: str, home: Path) -> None:
+    def __init__(self, store: Store, *, node: str, home: Path, shared: bool = False) -> None:
         self.node = node
         self.session = uuid.uuid4()
         self._store = store
@@ -48,6 +48,7 @@ class Agent:
             node=node, runner=Runner(self._journal, self._stop), inventory=inventory.load(home), state=state
         )
         self._state = state
+        self._shared = shared
         self._workplace: Workplace | None = None
         self._hello: Hello | None = None
 
@@ -62,7 +63,9 @@ class Agent:
         if spool.kept_aside is not None:
             logger.error("a spool of another ledger is kept in %s", spool.kept_aside)
         homecoming = Homecoming(self._store, spool, self._state / "refused.jsonl")
-        self._workplace = Workplace(store=self._store, session=self.session, bench=self._bench, homecoming=homecoming)
+        self._workplace = Workplace(
+            store=self._store, session=self.session, bench=self._bench, homecoming=homecoming, shared=self._shared
+        )
         self._hello = self._introduction()
         while not (homecoming.catch_up() and self._report()):
             self._stop.wait(DATABASE_PAUSE_S)

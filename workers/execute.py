@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from orchestrator.contracts.engines import for_setting
 from orchestrator.contracts.errors import JobFailure, MissingPartError, UnavailableError
 from orchestrator.contracts.jobs import Assignment, Ending, Failure, FailureKind, Pending
-from orchestrator.contracts.preparation import Preparation
+from orchestrator.contracts.preparation import UNTOUCHED, Preparation
 from orchestrator.contracts.runs import Run
 from orchestrator.store.ports import Store
 from workers.benchmarks import engines
@@ -20,7 +20,8 @@ from workers.benchmarks.port import Engine, Failed, Stopped, Succeeded, Task, Ti
 from workers.homecoming import Homecoming
 from workers.lease import Lease
 from workers.node.inventory import DEFAULT_TARGET
-from workers.node.prepare import Node, prepared
+from workers.node.prepare import After, Node, prepared
+from workers.node.warmth import warm_modes
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +37,8 @@ class Workplace:
     session: uuid.UUID
     bench: Bench
     homecoming: Homecoming
+    shared: bool = False
+    """The controller, and maybe other agents, work on this machine as well."""
     leaving: bool = False
     """Told to stop: no run starts any more."""
     lease: Lease | None = None
@@ -78,7 +81,7 @@ def _carry_out(assignment: Assignment, at: Workplace) -> Failure | None:
         engine = engines.engine(assignment.engine, options, bench)
         version = engine.version()
         engine.prepare(task)
-        with prepared(Preparation.from_dict(assignment.node_options), task.setting, bench) as node:
+        with prepared(_preparation(assignment), task.setting, bench, shared=at.shared) as node:
             series = _Series(assignment=assignment, task=task, engine=engine, version=version, node=node, at=at)
             for pending in assignment.pending:
                 series.measure(pending)
@@ -87,6 +90,11 @@ def _carry_out(assignment: Assignment, at: Workplace) -> Failure | None:
     except JobFailure as failed:
         return Failure(kind=FailureKind(failed.kind), reason=failed.reason)
     return None
+
+
+def _preparation(assignment: Assignment) -> Preparation:
+    """What the study asks for; nothing for an engine that plays runs back instead of measuring."""
+    return UNTOUCHED if assignment.engine == "replay" else Preparation.from_dict(assignment.node_options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,21 +115,28 @@ class _Series:
             self.at.homecoming.keep(run)
             if run.valid:
                 return
-            if kind is not FailureKind.ENGINE:
+            if kind is not FailureKind.ENGINE and not run.values:
                 raise JobFailure(kind, str(run.reason))
         tries = self.assignment.max_tries
-        raise JobFailure(FailureKind.ENGINE, f"replicate {pending.replicate} was invalid {tries} times: {run.reason}")
+        raise JobFailure(kind, f"replicate {pending.replicate} was invalid {tries} times: {run.reason}")
 
     def _run(self, replicate: int, try_number: int) -> tuple[Run, FailureKind]:
         """Nothing is written or sent between the preparation and the end of the benchmark (DESIGN 5)."""
         lease = self._go_on()
-        observed = self.node.before_run()
+        before = self.node.before_run()
+        if lease.is_short():  # TRIM and cooling down may take their time
+            lease = self._go_on()
         started_at = lease.database_time()
+        self.node.begin_run()
         outcome = self.engine.run(self.task, replicate)
         if isinstance(outcome, Stopped):
             raise GivenBack
-        kind = outcome.kind if isinstance(outcome, Failed) else FailureKind.ENGINE
-        return self._record(outcome, replicate, try_number, started_at, observed), kind
+        after = self.node.after_run(before)
+        return self._record(outcome, replicate, try_number, started_at, after), _fault(outcome)
+
+    def _warm(self) -> dict[str, object]:
+        warm = warm_modes(self.engine.name, self.assignment.engine_options, self.task.modes)
+        return {"warm": list(warm)} if warm else {}
 
     def _go_on(self) -> Lease:
         """May the next run start? Raises GivenBack when it may not."""
@@ -142,9 +157,7 @@ class _Series:
         except UnavailableError as away:
             logger.warning("the runs so far stay in the spool: %s", away)
 
-    def _record(
-        self, outcome: Finished, replicate: int, try_number: int, started_at: float, observed: Mapping[str, object]
-    ) -> Run:
+    def _record(self, outcome: Finished, replicate: int, try_number: int, started_at: float, after: After) -> Run:
         self.at.sequence += 1
         previous, self.at.previous_setting_id = self.at.previous_setting_id, self.assignment.setting_id
         return Run(
@@ -163,13 +176,23 @@ class _Series:
             engine_version=self.version,
             exit_status=None if isinstance(outcome, TimedOut) else outcome.exit_status,
             values=outcome.values if isinstance(outcome, Succeeded) else (),
-            valid=isinstance(outcome, Succeeded),
-            reason=_reason(outcome),
+            valid=isinstance(outcome, Succeeded) and after.reason is None,
+            reason=_reason(outcome) or after.reason,
             settle_s=self.engine.settle_s,
             previous_setting_id=previous,
             details=_details(outcome),
-            observed=observed,
+            observed={**after.observed, **self._warm()},
         )
+
+
+def _fault(outcome: Finished) -> FailureKind:
+    """Whose fault it is when no try of this run counts: of a run that succeeded the gate can only blame the node."""
+    match outcome:
+        case Failed(kind=kind):
+            return kind
+        case TimedOut():
+            return FailureKind.ENGINE
+    return FailureKind.NODE
 
 
 def _reason(outcome: Finished) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,14 +16,34 @@ from orchestrator.contracts.preparation import Cadence, Frequency, Preparation
 from workers.benchmarks.engines import Bench
 from workers.node import abilities, quiet
 from workers.node.facts import tunable
+from workers.node.gate import judge
 from workers.node.restore import Changes
 from workers.node.settings.hands import Hands, Own
 from workers.node.settings.order import ORDER, plan
 from workers.node.settings.steps import Facts, Refusal, Wanted, Write
+from workers.node.watch import Watch
 
 logger = logging.getLogger(__name__)
 
 FREQUENCY_FACTOR = "frequency_khz"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Before:
+    """A node when a run may start."""
+
+    observed: dict[str, object]
+    temperature_c: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class After:
+    """A node when a run has ended."""
+
+    observed: dict[str, object]
+    """For the run: the state before it, and what went on around it."""
+    reason: str | None
+    """Why the run does not count; None when it does."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,11 +57,22 @@ class Node:
     hands: Hands
     shared: bool
     """Other parts of Modescope work on this machine: there is no silence to wait for."""
+    watch: Watch
 
-    def before_run(self) -> dict[str, object]:
-        """Do what is to be done before every run; what the node is like now, for the run's `observed`."""
+    def before_run(self) -> Before:
+        """Do what is to be done before every run."""
         self.refresh(Cadence.PER_RUN)
-        return self._observed() | self._quiet().as_dict()
+        found = self._quiet()
+        return Before(observed=self._observed() | found.as_dict(), temperature_c=found.temperature_c)
+
+    def begin_run(self) -> None:
+        """The last thing before a run."""
+        self.watch.begin()
+
+    def after_run(self, before: Before) -> After:
+        """What was observed around a run, and why it does not count, if so."""
+        seen = self.watch.end(start_temperature_c=before.temperature_c)
+        return After(observed=before.observed | seen.as_dict(), reason=judge(seen, self.wanted.bounds))
 
     def refresh(self, cadence: Cadence) -> None:
         """What is done again and again, in the order of `settings.order`."""
@@ -64,8 +95,6 @@ class Node:
 
     def _observed(self) -> dict[str, object]:
         state: dict[str, object] = {"frequency": str(self.wanted.frequency)}
-        if self.shared:
-            state["shared"] = True
         if self.facts.mount is not None:
             state["file_system"] = self.facts.mount.kind
         if self.facts.scalings:
@@ -92,9 +121,11 @@ def prepared(
     changes = Changes(bench.state, hands)
     try:
         facts = apply(wanted, root, bench.target.path, changes, hands)
-        node = Node(wanted=preparation, facts=facts, root=root, hands=hands, shared=shared)
-        node.refresh(Cadence.PER_JOB)
-        yield node
+        watch = Watch(root, facts, wanted_khz=wanted.frequency_khz, target=bench.target.path, shared=shared)
+        with closing(watch):
+            node = Node(wanted=preparation, facts=facts, root=root, hands=hands, shared=shared, watch=watch)
+            node.refresh(Cadence.PER_JOB)
+            yield node
     finally:
         _report(changes.restore())
 

@@ -56,7 +56,7 @@ def test_a_frequency_is_pinned_on_all_cpus_and_put_back(bench: Bench, root: Path
     before = bounds(root)
     with prepared(PINNED, {"frequency_khz": 2000000}, bench, root) as node:
         assert bounds(root) == ["2000000"] * 4
-        assert node.before_run()["frequency"] == "pinned"
+        assert node.before_run().observed["frequency"] == "pinned"
     assert bounds(root) == before
 
 
@@ -118,7 +118,7 @@ def test_a_machine_without_cpufreq_names_the_line_that_helps(bench: Bench, tmp_p
 def test_as_is_changes_nothing_and_is_observed_as_such(bench: Bench, root: Path) -> None:
     before = bounds(root)
     with prepared(Preparation(), {}, bench, root) as node:
-        observed = node.before_run()
+        observed = node.before_run().observed
         assert bounds(root) == before
     assert (observed["frequency"], observed["governor"]) == ("as_is", "schedutil")
 
