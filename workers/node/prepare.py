@@ -15,6 +15,7 @@ from orchestrator.contracts.jobs import FailureKind
 from orchestrator.contracts.preparation import Cadence, Frequency, Preparation
 from workers.benchmarks.engines import Bench
 from workers.node import abilities, quiet
+from workers.node.collectors.trimmed import note_trim
 from workers.node.facts import tunable
 from workers.node.gate import judge
 from workers.node.restore import Changes
@@ -72,7 +73,8 @@ class Node:
     def after_run(self, before: Before) -> After:
         """What was observed around a run, and why it does not count, if so."""
         seen = self.watch.end(start_temperature_c=before.temperature_c)
-        return After(observed=before.observed | seen.as_dict(), reason=judge(seen, self.wanted.bounds))
+        observed = before.observed | seen.as_dict() | self.watch.collected()
+        return After(observed=observed, reason=judge(seen, self.wanted.bounds))
 
     def refresh(self, cadence: Cadence) -> None:
         """What is done again and again, in the order of `settings.order`."""
@@ -81,6 +83,7 @@ class Node:
         if self.wanted.trim is cadence and self.facts.mount is not None:
             os.sync()
             self.hands.trim(self.facts.mount.point)
+            note_trim(self.facts.device)
         if self.wanted.drop_caches is cadence:
             os.sync()  # only clean pages can be dropped
             self.hands.write(self.facts.drop_caches, "3")
@@ -121,7 +124,14 @@ def prepared(
     changes = Changes(bench.state, hands)
     try:
         facts = apply(wanted, root, bench.target.path, changes, hands)
-        watch = Watch(root, facts, wanted_khz=wanted.frequency_khz, target=bench.target.path, shared=shared)
+        watch = Watch(
+            root,
+            facts,
+            wanted_khz=wanted.frequency_khz,
+            target=bench.target.path,
+            shared=shared,
+            collect=preparation.collect,
+        )
         with closing(watch):
             node = Node(wanted=preparation, facts=facts, root=root, hands=hands, shared=shared, watch=watch)
             node.refresh(Cadence.PER_JOB)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from workers.node import counters
+from orchestrator.contracts.preparation import Collector
+from workers.node import collectors, counters
 from workers.node.facts import filesystem, kernel_log, temperature
 from workers.node.gate import Observation
 from workers.node.load_frequency import Meter
@@ -15,7 +16,16 @@ from workers.node.settings.steps import Facts
 class Watch:
     """One a job; begin and end once a run."""
 
-    def __init__(self, root: Path, facts: Facts, *, wanted_khz: int | None, target: Path, shared: bool) -> None:
+    def __init__(
+        self,
+        root: Path,
+        facts: Facts,
+        *,
+        wanted_khz: int | None,
+        target: Path,
+        shared: bool,
+        collect: tuple[Collector, ...] = (),
+    ) -> None:
         self._root = root
         self._facts = facts
         self._wanted_khz = wanted_khz
@@ -23,11 +33,14 @@ class Watch:
         self._shared = shared
         self._meter = Meter(root, facts.scalings)
         self._log = kernel_log.Tail(root)
+        self._collectors = collectors.chosen(collect, root, facts)
         self._begun_at = time.monotonic()
         self._before = counters.read(root, facts.device)
 
     def begin(self) -> None:
         """Right before the run."""
+        for collector in self._collectors.values():
+            collector.begin()
         self._log.new()
         self._begun_at = time.monotonic()
         self._before = counters.read(self._root, self._facts.device)
@@ -52,7 +65,14 @@ class Watch:
             shared=self._shared,
         )
 
+    def collected(self) -> dict[str, object]:
+        """What was counted around the run, by collector; to be asked for once, after `end`."""
+        found = {name: dict(collector.end()) for name, collector in self._collectors.items()}
+        return {name: counted for name, counted in found.items() if counted}
+
     def close(self) -> None:
         """Give descriptors back; no sample is taken any more."""
         self._meter.end()
         self._log.close()
+        for collector in self._collectors.values():
+            collector.close()
