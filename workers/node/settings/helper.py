@@ -1,4 +1,4 @@
-"""Hands of a process that is not root: every change goes through one root-owned helper, deploy/modescope-root-helper."""
+"""Hands of a process that is not root: all changes go through one root-owned helper, deploy/modescope-root-helper."""
 
 from __future__ import annotations
 
