@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import threading
 import time
 import uuid
 from importlib import metadata
 from pathlib import Path
-from typing import IO
 
-from orchestrator.contracts.errors import ConflictError, UnavailableError
+from orchestrator.contracts.errors import UnavailableError
 from orchestrator.contracts.nodes import Hello
 from orchestrator.store.ports import Store
 from workers.benchmarks import engines
@@ -20,7 +18,7 @@ from workers.benchmarks.process import Runner
 from workers.benchmarks.stop import Stop
 from workers.execute import Workplace, execute
 from workers.homecoming import Homecoming
-from workers.node import facts, groups, inventory
+from workers.node import facts, groups, inventory, lock
 from workers.node.journal import Journal
 from workers.node.prepare import restore
 from workers.spool import Spool
@@ -41,7 +39,7 @@ class Agent:
         self._store = store
         state = home / "nodes" / node
         self._home = home
-        self._lock = _lock(state)
+        self._lock = lock.hold(state)
         self._stop = Stop()
         self._journal = Journal(state)
         self._bench = Bench(
@@ -140,17 +138,3 @@ class Agent:
             except UnavailableError as away:
                 logger.warning("%s", away)
                 time.sleep(DATABASE_PAUSE_S)
-
-
-def _lock(state: Path) -> IO[str]:
-    """One agent a node: the lock is held until the process ends. Raises ConflictError."""
-    state.mkdir(parents=True, exist_ok=True)
-    file = (state / "agent.lock").open("w")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as taken:
-        file.close()
-        raise ConflictError(
-            f"another agent works for this node: {state / 'agent.lock'} is locked; stop it first"
-        ) from taken
-    return file

@@ -34,6 +34,11 @@ def parse(record: str) -> Line:
     return Line(level=int(priority) & 7, sequence=int(sequence), text=text.split("\n", 1)[0])
 
 
+def readable(root: Path) -> bool:
+    """May this process read the log?"""
+    return os.access(root / "dev/kmsg", os.R_OK)
+
+
 class Tail:
     """The log from now on. Where it may not be read, `new` is None: that is no silence."""
 
