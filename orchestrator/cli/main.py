@@ -23,6 +23,7 @@ SHORT_HELPS = {
     "demo": "Run a small study on this machine, from start to report.",
     "design": "Check and expand study files.",
     "fit": "Fit mixture distributions to the samples in FILE (CSV, plain or .gz).",
+    "fleet": "Compare, install, start and stop nodes over SSH.",
     "node": "Show nodes and let them back to work; check and prepare this machine.",
     "parse": "Read a benchmark's output into CSV.",
     "up": "Run every part on this machine, in the foreground.",
