@@ -75,7 +75,7 @@ def prepare(study: Path | None, node: str, frequency_khz: int | None, dry_run: b
     from workers.node import prepare as preparing
     from workers.node.facts import tunable
     from workers.node.restore import Changes
-    from workers.node.settings.hands import Own
+    from workers.node.settings import helper
     from workers.node.settings.order import ORDER
     from workers.node.settings.steps import Wanted
 
@@ -90,7 +90,7 @@ def prepare(study: Path | None, node: str, frequency_khz: int | None, dry_run: b
     if not dry_run:
         state = home / "nodes" / node
         with lock.hold(state):
-            preparing.apply(wanted, root, target, Changes(state), Own())
+            preparing.apply(wanted, root, target, Changes(state), helper.chosen())
         click.echo(f"Set. Put back with: modescope node restore --node {node}")
 
 

@@ -9,7 +9,8 @@ from orchestrator import settings
 from orchestrator.contracts.preparation import Preparation
 from workers.node import inventory
 from workers.node.facts import tunable
-from workers.node.settings.hands import Hands, Own
+from workers.node.settings import helper
+from workers.node.settings.hands import Hands
 from workers.node.settings.order import plan
 from workers.node.settings.steps import Act, Facts, Planned, Refusal, Wanted, Write
 
@@ -24,7 +25,7 @@ def shortfalls(preparation: Preparation, root: Path = Path("/"), target: Path | 
     """
     where = target if target is not None else inventory.load(settings.home_from()).targets[inventory.DEFAULT_TARGET]
     facts = tunable.read(root, where)
-    refusals = refused(plan(facts, Wanted(preparation=preparation)), facts, Own())
+    refusals = refused(plan(facts, Wanted(preparation=preparation)), facts, helper.chosen())
     return [(refusal.reason, refusal.remedy) for refusal in refusals]
 
 

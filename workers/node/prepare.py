@@ -19,7 +19,8 @@ from workers.node.collectors.trimmed import note_trim
 from workers.node.facts import tunable
 from workers.node.gate import judge
 from workers.node.restore import Changes
-from workers.node.settings.hands import Hands, Own
+from workers.node.settings import helper
+from workers.node.settings.hands import Hands
 from workers.node.settings.order import ORDER, plan
 from workers.node.settings.steps import Facts, Refusal, Wanted, Write
 from workers.node.watch import Watch
@@ -119,7 +120,7 @@ def prepared(
 
     Raises JobFailure (study) naming the first thing that this node cannot do.
     """
-    hands = Own() if hands is None else hands
+    hands = helper.chosen() if hands is None else hands
     wanted = Wanted(preparation=preparation, frequency_khz=_frequency_khz(preparation, setting))
     changes = Changes(bench.state, hands)
     try:

@@ -11,7 +11,8 @@ from pathlib import Path
 from orchestrator.contracts.errors import JobFailure
 from orchestrator.contracts.jobs import FailureKind
 from workers.node.facts import files
-from workers.node.settings.hands import Hands, Own
+from workers.node.settings import helper
+from workers.node.settings.hands import Hands
 from workers.node.settings.steps import Write
 
 
@@ -29,7 +30,7 @@ class Changes:
 
     def __init__(self, folder: Path, hands: Hands | None = None) -> None:
         self._path = folder / "changes.json"
-        self._hands = Own() if hands is None else hands
+        self._hands = helper.chosen() if hands is None else hands
 
     def make(self, writes: Iterable[Write]) -> None:
         """Write down what all these files hold, then change them. Raises JobFailure (study) when one cannot be."""
