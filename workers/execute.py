@@ -118,7 +118,7 @@ class _Series:
             if kind is not FailureKind.ENGINE and not run.values:
                 raise JobFailure(kind, str(run.reason))
         tries = self.assignment.max_tries
-        raise JobFailure(kind, f"replicate {pending.replicate} was invalid {tries} times: {run.reason}")
+        raise JobFailure(kind, f"invalid {tries} times in a row: {run.reason}")
 
     def _run(self, replicate: int, try_number: int) -> tuple[Run, FailureKind]:
         """Nothing is written or sent between the preparation and the end of the benchmark (DESIGN 5)."""

@@ -181,7 +181,7 @@ def test_garbled_output_is_kept_and_the_campaign_says_what_is_missing(
         with psycopg.connect(environment(service.pids["controller"])["MODESCOPE_DATABASE_URL"]) as database:
             outputs = database.execute("SELECT validity, details ->> 'output' FROM runs").fetchall()
     discard(folder)
-    assert "was invalid 3 times" in reason
+    assert "invalid 3 times in a row" in reason
     assert set(outputs) == {("invalid", "Children see thr#ughput for 2\n")}
 
 

@@ -105,7 +105,7 @@ def test_a_node_that_is_always_disturbed_gives_the_job_back_as_its_own_fault(
     observed_in_turn(monkeypatch, Observation(temperature_c=99.0))
     runs = carried_out(store, workplace, monkeypatch)
     assert [run.try_number for run in runs] == [0, 1, 2]
-    reason = "replicate 0 was invalid 3 times: the CPUs were hotter than 95 °C"
+    reason = "invalid 3 times in a row: the CPUs were hotter than 95 °C"
     assert given_back == [Failure(kind=FailureKind.NODE, reason=reason)]
 
 
