@@ -11,7 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from workers.fleet import Machine
-    from workers.provision import Session
+    from workers.remote import Session
 
 FILE = click.argument("inventory", type=click.Path(path_type=Path, dir_okay=False))
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
@@ -120,14 +120,14 @@ def _on_all(
 ) -> dict[str, Any]:
     """Act on all nodes at once, a line as each ends; node -> what came of it, without those that failed."""
     from workers import fleet as file
-    from workers import provision
+    from workers import remote
 
     machines = file.load(inventory).machines
     results: dict[str, Any] = {}
     ended = 0
 
     def on_one(machine: Machine) -> Any:
-        with provision.session(machine, dry_run=dry_run, say=lambda what: click.echo(f"{machine.name}: {what}")) as at:
+        with remote.session(machine, dry_run=dry_run, say=lambda what: click.echo(f"{machine.name}: {what}")) as at:
             return act(at)
 
     def told(machine: Machine, result: object) -> None:
@@ -139,7 +139,7 @@ def _on_all(
         if not failed:
             results[machine.name] = result
 
-    provision.everywhere(machines, on_one, told)
+    remote.everywhere(machines, on_one, told)
     return {machine.name: results[machine.name] for machine in machines if machine.name in results}
 
 
