@@ -9,7 +9,7 @@ COMPILE := import orchestrator.api.app, orchestrator.embedded.service, orchestra
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow check bench-fit clean
+.PHONY: help install demo test test-slow check bench-fit bench-node clean
 
 help: ## Show these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -33,6 +33,9 @@ check: $(VENV)/.dev ## Check format, lint, strict types and import rules
 
 bench-fit: $(VENV)/.dev ## Time the mixture fits
 	$(BIN)/python tests/benchmarks/bench_fit.py
+
+bench-node: $(VENV)/.dev ## Measure what an agent costs and changes, against a bare loop
+	$(BIN)/python tests/benchmarks/bench_node.py
 
 clean: ## Remove .venv and every cache
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import platformdirs
 
@@ -22,6 +23,13 @@ class Settings:
     """`redis://...` or `redis+socket:///path`."""
     home: Path
     """Where a node keeps its state, its target folder and its spool."""
+
+    @property
+    def shares_machine(self) -> bool:
+        """Is the database, and so probably the controller, on this machine? By a socket, or a loopback address."""
+        address = urlsplit(self.database_url)
+        hosts = parse_qs(address.query).get("host") or [address.hostname or ""]
+        return all(host in ("", "localhost", "::1") or host.startswith(("/", "127.")) for host in hosts)
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:

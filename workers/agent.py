@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import threading
 import time
 import uuid
 from importlib import metadata
 from pathlib import Path
-from typing import IO
 
-from orchestrator.contracts.errors import ConflictError, UnavailableError
+from orchestrator.contracts.errors import UnavailableError
 from orchestrator.contracts.nodes import Hello
 from orchestrator.store.ports import Store
 from workers.benchmarks import engines
@@ -20,7 +18,7 @@ from workers.benchmarks.process import Runner
 from workers.benchmarks.stop import Stop
 from workers.execute import Workplace, execute
 from workers.homecoming import Homecoming
-from workers.node import facts, groups, inventory
+from workers.node import facts, groups, inventory, lock
 from workers.node.journal import Journal
 from workers.node.prepare import restore
 from workers.spool import Spool
@@ -35,19 +33,20 @@ DATABASE_PAUSE_S = 1.0
 class Agent:
     """Everything a node does, behind four words: start, idle, run_job, leave."""
 
-    def __init__(self, store: Store, *, node: str, home: Path) -> None:
+    def __init__(self, store: Store, *, node: str, home: Path, shared: bool = False) -> None:
         self.node = node
         self.session = uuid.uuid4()
         self._store = store
         state = home / "nodes" / node
         self._home = home
-        self._lock = _lock(state)
+        self._lock = lock.hold(state)
         self._stop = Stop()
         self._journal = Journal(state)
         self._bench = Bench(
             node=node, runner=Runner(self._journal, self._stop), inventory=inventory.load(home), state=state
         )
         self._state = state
+        self._shared = shared
         self._workplace: Workplace | None = None
         self._grace = threading.Timer(STOP_GRACE_S, self._stop.set)
         self._grace.daemon = True
@@ -58,12 +57,15 @@ class Agent:
         self._journal.kill_survivors()
         restore(self._bench)
         self._make_default_target()
-        self._bench.target.sweep()
+        for target in self._bench.targets:
+            target.sweep()
         spool = Spool(self._state, self._ledger())
         if spool.kept_aside is not None:
             logger.error("a spool of another ledger is kept in %s", spool.kept_aside)
         homecoming = Homecoming(self._store, spool, self._state / "refused.jsonl")
-        self._workplace = Workplace(store=self._store, session=self.session, bench=self._bench, homecoming=homecoming)
+        self._workplace = Workplace(
+            store=self._store, session=self.session, bench=self._bench, homecoming=homecoming, shared=self._shared
+        )
         self._hello = self._introduction()
         while not (homecoming.catch_up() and self._report()):
             self._stop.wait(DATABASE_PAUSE_S)
@@ -122,13 +124,14 @@ class Agent:
         return True
 
     def _introduction(self) -> Hello:
+        available = engines.available(self._bench)
         return Hello(
             node=self.node,
             session=self.session,
             boot_id=groups.boot_id(),
             version=metadata.version("modescope"),
-            engines=engines.available(self._bench),
-            facts=facts.collect(self._bench),
+            engines=available,
+            facts=facts.collect(self._bench.target.path, available),
         )
 
     def _ledger(self) -> uuid.UUID:
@@ -139,17 +142,3 @@ class Agent:
             except UnavailableError as away:
                 logger.warning("%s", away)
                 time.sleep(DATABASE_PAUSE_S)
-
-
-def _lock(state: Path) -> IO[str]:
-    """One agent a node: the lock is held until the process ends. Raises ConflictError."""
-    state.mkdir(parents=True, exist_ok=True)
-    file = (state / "agent.lock").open("w")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as taken:
-        file.close()
-        raise ConflictError(
-            f"another agent works for this node: {state / 'agent.lock'} is locked; stop it first"
-        ) from taken
-    return file

@@ -8,9 +8,10 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from orchestrator.contracts.engines import for_setting
 from orchestrator.contracts.errors import JobFailure, MissingPartError, UnavailableError
 from orchestrator.contracts.jobs import Assignment, Ending, Failure, FailureKind, Pending
-from orchestrator.contracts.preparation import Preparation
+from orchestrator.contracts.preparation import UNTOUCHED, Preparation
 from orchestrator.contracts.runs import Run
 from orchestrator.store.ports import Store
 from workers.benchmarks import engines
@@ -18,10 +19,14 @@ from workers.benchmarks.engines import Bench
 from workers.benchmarks.port import Engine, Failed, Stopped, Succeeded, Task, TimedOut
 from workers.homecoming import Homecoming
 from workers.lease import Lease
-from workers.node.prepare import Node, prepared
+from workers.node.inventory import DEFAULT_TARGET
+from workers.node.prepare import After, Node, prepared
+from workers.node.warmth import warm_modes
 
 logger = logging.getLogger(__name__)
 
+LONG_PREPARATION_S = 1.0
+"""TRIM and cooling down may take their time, and the lease goes on meanwhile."""
 Finished = Succeeded | Failed | TimedOut
 """What is recorded as a run; `Stopped` is none."""
 
@@ -34,6 +39,8 @@ class Workplace:
     session: uuid.UUID
     bench: Bench
     homecoming: Homecoming
+    shared: bool = False
+    """The controller, and maybe other agents, work on this machine as well."""
     leaving: bool = False
     """Told to stop: no run starts any more."""
     lease: Lease | None = None
@@ -71,10 +78,12 @@ def _carry_out(assignment: Assignment, at: Workplace) -> Failure | None:
     """Prepare the node and measure every pending replicate; the failure that ended it, if one did."""
     task = Task(setting=assignment.setting, modes=assignment.modes)
     try:
-        engine = engines.engine(assignment.engine, assignment.engine_options, at.bench)
+        options = for_setting(assignment.engine, assignment.engine_options, task.setting)
+        bench = at.bench.aimed_at(options.get("target", DEFAULT_TARGET))
+        engine = engines.engine(assignment.engine, options, bench)
         version = engine.version()
         engine.prepare(task)
-        with prepared(Preparation.from_dict(assignment.node_options), task.setting, at.bench) as node:
+        with prepared(_preparation(assignment), task.setting, bench, shared=at.shared) as node:
             series = _Series(assignment=assignment, task=task, engine=engine, version=version, node=node, at=at)
             for pending in assignment.pending:
                 series.measure(pending)
@@ -83,6 +92,11 @@ def _carry_out(assignment: Assignment, at: Workplace) -> Failure | None:
     except JobFailure as failed:
         return Failure(kind=FailureKind(failed.kind), reason=failed.reason)
     return None
+
+
+def _preparation(assignment: Assignment) -> Preparation:
+    """What the study asks for; nothing for an engine that plays runs back instead of measuring."""
+    return UNTOUCHED if assignment.engine == "replay" else Preparation.from_dict(assignment.node_options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,21 +117,29 @@ class _Series:
             self.at.homecoming.keep(run)
             if run.valid:
                 return
-            if kind is not FailureKind.ENGINE:
+            if kind is not FailureKind.ENGINE and not run.values:
                 raise JobFailure(kind, str(run.reason))
         tries = self.assignment.max_tries
-        raise JobFailure(FailureKind.ENGINE, f"invalid {tries} times in a row: {run.reason}")
+        raise JobFailure(kind, f"invalid {tries} times in a row: {run.reason}")
 
     def _run(self, replicate: int, try_number: int) -> tuple[Run, FailureKind]:
         """Nothing is written or sent between the preparation and the end of the benchmark (DESIGN 5)."""
         lease = self._go_on()
-        observed = self.node.before_run()
+        begun_at = time.monotonic()
+        before = self.node.before_run()
+        if time.monotonic() - begun_at > LONG_PREPARATION_S:
+            lease = self._go_on()
         started_at = lease.database_time()
+        self.node.begin_run()
         outcome = self.engine.run(self.task, replicate)
         if isinstance(outcome, Stopped):
             raise GivenBack
-        kind = outcome.kind if isinstance(outcome, Failed) else FailureKind.ENGINE
-        return self._record(outcome, replicate, try_number, started_at, observed), kind
+        after = self.node.after_run(before)
+        return self._record(outcome, replicate, try_number, started_at, after), _fault(outcome)
+
+    def _warm(self) -> dict[str, object]:
+        warm = warm_modes(self.engine.name, self.assignment.engine_options, self.task.modes)
+        return {"warm": list(warm)} if warm else {}
 
     def _go_on(self) -> Lease:
         """May the next run start? Raises GivenBack when it may not."""
@@ -138,9 +160,7 @@ class _Series:
         except UnavailableError as away:
             logger.warning("the runs so far stay in the spool: %s", away)
 
-    def _record(
-        self, outcome: Finished, replicate: int, try_number: int, started_at: float, observed: Mapping[str, object]
-    ) -> Run:
+    def _record(self, outcome: Finished, replicate: int, try_number: int, started_at: float, after: After) -> Run:
         self.at.sequence += 1
         previous, self.at.previous_setting_id = self.at.previous_setting_id, self.assignment.setting_id
         return Run(
@@ -159,13 +179,23 @@ class _Series:
             engine_version=self.version,
             exit_status=None if isinstance(outcome, TimedOut) else outcome.exit_status,
             values=outcome.values if isinstance(outcome, Succeeded) else (),
-            valid=isinstance(outcome, Succeeded),
-            reason=_reason(outcome),
+            valid=isinstance(outcome, Succeeded) and after.reason is None,
+            reason=_reason(outcome) or after.reason,
             settle_s=self.engine.settle_s,
             previous_setting_id=previous,
             details=_details(outcome),
-            observed=observed,
+            observed={**after.observed, **self._warm()},
         )
+
+
+def _fault(outcome: Finished) -> FailureKind:
+    """Whose fault it is when no try of this run counts: of a run that succeeded the gate can only blame the node."""
+    match outcome:
+        case Failed(kind=kind):
+            return kind
+        case TimedOut():
+            return FailureKind.ENGINE
+    return FailureKind.NODE
 
 
 def _reason(outcome: Finished) -> str | None:

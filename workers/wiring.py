@@ -12,7 +12,8 @@ from workers.analyse import Analyst
 def open_agent(settings: Settings, node: str) -> Agent:
     """The agent of `node`; its connections close after each use. Raises SchemaError, ConflictError."""
     schema.require_current(settings.database_url)
-    return Agent(PostgresStore(settings.database_url), node=node, home=settings.home)
+    store = PostgresStore(settings.database_url)
+    return Agent(store, node=node, home=settings.home, shared=settings.shares_machine)
 
 
 def open_analyst(settings: Settings, *, processes: int) -> Analyst:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib.metadata import EntryPoint, entry_points
 
 import click
 
+from orchestrator.cli.commands import EntryPointGroup
 from orchestrator.contracts.errors import ModescopeError
 
 COMMAND_GROUP = "modescope.commands"
@@ -23,30 +23,19 @@ SHORT_HELPS = {
     "demo": "Run a small study on this machine, from start to report.",
     "design": "Check and expand study files.",
     "fit": "Fit mixture distributions to the samples in FILE (CSV, plain or .gz).",
-    "node": "Show nodes, and let them back to work.",
+    "fleet": "Compare, install, start and stop nodes over SSH.",
+    "node": "Show nodes and let them back to work; check and prepare this machine.",
     "parse": "Read a benchmark's output into CSV.",
     "up": "Run every part on this machine, in the foreground.",
 }
 
 
-class Commands(click.Group):
-    """Sub-commands are named by entry points and imported when they are called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(found.name for found in entry_points(group=COMMAND_GROUP))
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        for found in entry_points(group=COMMAND_GROUP, name=cmd_name):
-            return _load(found)
-        return None
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        rows = [(name, SHORT_HELPS.get(name, "")) for name in self.list_commands(ctx)]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
-
-
-@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    cls=EntryPointGroup,
+    found_in=COMMAND_GROUP,
+    short_helps=SHORT_HELPS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="modescope")
 def root() -> None:
     """Measure how performance varies: campaigns of repeated benchmarks, mixture fits, multimodal configurations."""
@@ -65,13 +54,6 @@ def main() -> int:
         message, status = _one_line(error)
         click.echo(f"modescope: {message}", err=True)
     return status if isinstance(status, int) else 0
-
-
-def _load(found: EntryPoint) -> click.Command:
-    command = found.load()
-    if not isinstance(command, click.Command):
-        raise TypeError(f"entry point {found.value} is not a click command")
-    return command
 
 
 def _one_line(error: Exception) -> tuple[str, int]:

@@ -5,12 +5,25 @@ from __future__ import annotations
 import click
 
 from orchestrator.cli import endpoint, printing
+from orchestrator.cli.commands import EntryPointGroup
 from orchestrator.cli.endpoint import Service
 
+COMMAND_GROUP = "modescope.node_commands"
 
-@click.group()
+# What concerns this machine and not the service is brought by `workers`.
+SHORT_HELPS = {
+    "check": "Say what stands in the way of measuring well here, and of what STUDY asks for.",
+    "facts": "Show everything about this machine that a measurement may depend on.",
+    "list": "List nodes with their state, engines and current job.",
+    "prepare": "Put this machine into the state that STUDY asks for.",
+    "reinstate": "Let a quarantined or draining node work again.",
+    "restore": "Put back what was found before this machine was prepared.",
+}
+
+
+@click.group(cls=EntryPointGroup, found_in=COMMAND_GROUP, short_helps=SHORT_HELPS)
 def node() -> None:
-    """Show nodes, and let them back to work."""
+    """Show nodes and let them back to work; check and prepare this machine."""
 
 
 @node.command("list")

@@ -9,7 +9,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from orchestrator.contracts.designs import Design
-from orchestrator.contracts.engines import IozoneOptions, ReplayOptions
+from orchestrator.contracts.engines import CommandOptions, IozoneOptions, ReplayOptions
 from orchestrator.contracts.preparation import Frequency, Preparation
 from orchestrator.design import duration
 from orchestrator.design.expand import expand, survivors
@@ -115,15 +115,17 @@ def _notes(study: Study) -> Iterator[str]:
     if study.order.kind == "as_listed":
         yield "order: as_listed: a drift of the node falls on neighbouring settings; `order: randomised` spreads it"
     yield from _unset_factors(study)
-    if isinstance(study.engine.options, IozoneOptions) and study.engine.options.settle_s is None:
+    options = study.engine.options
+    if isinstance(options, IozoneOptions) and options.settle_s is None and "settle_s" not in study.design.factors:
         yield "with small files IOzone's own pauses are most of the duration; `settle_s: 0` in `engine` drops them"
 
 
 def _unset_factors(study: Study) -> Iterator[str]:
-    """Factors whose levels nobody applies: they label the runs, no more. A replay looks samples up by all of them."""
-    if isinstance(study.engine.options, ReplayOptions):
+    """Factors whose levels nobody applies: they label the runs, no more. A replay looks samples up by all of them;
+    which of them a program takes is known to the node's inventory."""
+    if isinstance(study.engine.options, ReplayOptions | CommandOptions):
         return
-    used = set(study.engine.options.required_factors)
+    used = {*study.engine.options.required_factors, *study.engine.options.overridden_by_factors}
     for factor in study.design.factors:
         if factor == "frequency_khz" and study.node.frequency is Frequency.AS_IS:
             yield "frequency_khz only labels runs: write `frequency: pinned` in `node` to set it"

@@ -4,40 +4,65 @@ IOzone pauses around its tests, which measure two modes each: with its own pause
 with the reading test 12.0 s, with the random test 16.2 s, with both 20.2 s (version 3.489, file of 4 kB). The rate of
 writing is that of 436 recorded invocations on SSDs: 3.2 s a mode for every GB that all processes write together, up
 to 100 GB; what was just written is read from memory. `builtin` is for small files, which never leave memory. Not
-counted: TRIM, dropping caches, repeated runs.
+counted: programs of the engine `command`, TRIM, dropping caches, repeated runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from orchestrator.contracts import engines
 from orchestrator.contracts.designs import Design, Level
-from orchestrator.contracts.engines import BuiltinOptions, IozoneOptions, Options, ReplayOptions
+from orchestrator.contracts.engines import (
+    IOZONE_MODES,
+    SIX_MODES,
+    BuiltinOptions,
+    CommandOptions,
+    FioOptions,
+    IozoneOptions,
+    Options,
+    ReplayOptions,
+)
 from orchestrator.design.study import Study
 
 IOZONE_OWN_SETTLE_S = 2.0
 IOZONE_START_S = 0.15
 BUILTIN_START_S = 0.03
+FIO_START_S = 0.3
 DISK_S_PER_GB = 3.2
 MEMORY_S_PER_GB = 0.3
 PAUSES: Mapping[frozenset[str], int] = {
     frozenset({"initial_writers", "rewriters"}): 4,
     frozenset({"readers", "re-readers"}): 2,
     frozenset({"random_readers", "random_writers"}): 4,
+    **{frozenset({mode}): 2 for mode in set(IOZONE_MODES) - set(SIX_MODES)},
 }
 """How often IOzone pauses for each of its tests. The first one makes the files, and always runs."""
-WRITING = frozenset({"initial_writers", "rewriters", "random_writers"})
+WRITING = frozenset({"initial_writers", "rewriters", "random_writers", "pwrite_writers", "fwriters"})
 
 
 def total_s(study: Study, design: Design) -> float:
     """Seconds one node needs for every invocation, controls included."""
     played = sum(float(str(options["run_s"])) for options in study.controls.values())
     one_each = sum(
-        invocation_s(study.engine.options, dict(zip(design.factors, setting.levels, strict=True)), setting.modes)
+        run_s(_options(study, levels), levels, setting.modes)
         for setting in design.settings
         if setting.control is None
+        for levels in [dict(zip(design.factors, setting.levels, strict=True))]
     )
     return study.replicates * (one_each + played)
+
+
+def run_s(options: Options, setting: Mapping[str, Level], modes: tuple[str, ...]) -> float:
+    """Seconds of one run: one invocation, or one a mode."""
+    if isinstance(options, IozoneOptions) and options.modes_per_invocation == "one":
+        return sum(invocation_s(options, setting, (mode,)) for mode in modes)
+    return invocation_s(options, setting, modes)
+
+
+def _options(study: Study, setting: Mapping[str, Level]) -> Options:
+    name = study.engine.name
+    return engines.options(name, engines.for_setting(name, engines.as_dict(study.engine.options), setting))
 
 
 def invocation_s(options: Options, setting: Mapping[str, Level], modes: tuple[str, ...]) -> float:
@@ -45,6 +70,10 @@ def invocation_s(options: Options, setting: Mapping[str, Level], modes: tuple[st
     match options:
         case ReplayOptions():
             return options.run_s
+        case CommandOptions():
+            return 0.0  # nobody here knows
+        case FioOptions():
+            return len({"initial_writers", *modes}) * FIO_START_S + _transfer_s(setting, modes)
         case BuiltinOptions():
             return BUILTIN_START_S + len(modes) * _all_files_gb(setting) * MEMORY_S_PER_GB
         case IozoneOptions():

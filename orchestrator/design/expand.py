@@ -25,7 +25,7 @@ def expand(study: Study) -> Design:
     """
     modes_of: dict[Levels, set[str]] = {}
     for block in study.design.blocks:
-        modes = set(block.modes or study.modes)
+        modes = set(study.modes_of(block))
         for levels in survivors(block, study.design):
             modes_of.setdefault(levels, set()).update(modes)
     _exclude(modes_of, study.design)

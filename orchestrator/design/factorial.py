@@ -66,7 +66,7 @@ class Block(Part):
 
     levels: Annotated[dict[str, Levels], AfterValidator(_levels)]
     modes: Modes | None = None
-    """None: all that the engine has."""
+    """None: those that the engine measures of itself."""
     constraints: dict[str, dict[Relation, Level]] = Field(default_factory=dict)
     """Factor -> relation -> another factor, or a number: `file_size_kb: {multiple_of: record_size_kb}`."""
 

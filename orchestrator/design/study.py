@@ -11,11 +11,12 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, PlainValidator, ValidationError, model_validator
 
+from orchestrator.contracts import engines
 from orchestrator.contracts.errors import DesignTooLargeError, StudyError
 from orchestrator.contracts.preparation import Frequency, Preparation
 from orchestrator.design import document
 from orchestrator.design.expand import expand
-from orchestrator.design.factorial import Factorial
+from orchestrator.design.factorial import Block, Factorial
 from orchestrator.design.parts import (
     ControlName,
     Count,
@@ -81,6 +82,7 @@ class Study(Part):
                 raise WrongError("design", "factors", what=f"engine {self.engine.name} needs {factor!r}")
         for number, block in enumerate(self.design.blocks):
             self._check_modes(block.modes, self.engine.options.modes, "blocks", number, "modes")
+            self._check_overriding(block, number)
         for number, exclusion in enumerate(self.design.exclusions):
             self._check_modes(exclusion.get("mode", ()), self.modes, "exclusions", number, "mode")
         if self.node.frequency is Frequency.PINNED and "frequency_khz" not in self.design.factors:
@@ -95,10 +97,21 @@ class Study(Part):
             if known is not None and mode not in known:
                 raise WrongError("design", *steps, what=f"unknown mode {in_short(mode)}{nearest(str(mode), known)}")
 
+    def _check_overriding(self, block: Block, number: int) -> None:
+        """A factor that overrides an option has levels that the option could have."""
+        name, options = self.engine.name, engines.as_dict(self.engine.options)
+        for factor in self.engine.options.overridden_by_factors:
+            for level in block.levels.get(factor, ()):
+                try:
+                    engines.options(name, engines.for_setting(name, options, {factor: level}), where="levels")
+                except StudyError as error:
+                    what = str(error).removeprefix(f"levels.{factor}: ")
+                    raise WrongError("design", "blocks", number, "levels", factor, what=what) from None
+
     @model_validator(mode="after")
     def _not_too_large(self) -> Self:
         settings = sum(block.combinations for block in self.design.blocks)
-        configurations = sum(block.combinations * len(block.modes or self.modes) for block in self.design.blocks)
+        configurations = sum(block.combinations * len(self.modes_of(block)) for block in self.design.blocks)
         if configurations > MAX_CONFIGURATIONS:
             raise DesignTooLargeError(
                 f"design: the levels multiply to {configurations:,} configurations, more than {MAX_CONFIGURATIONS:,};"
@@ -113,9 +126,12 @@ class Study(Part):
     @property
     def modes(self) -> tuple[str, ...]:
         """All modes the study measures, in the order in which one invocation runs them."""
-        listed = (mode for block in self.design.blocks for mode in block.modes or self.engine.options.modes or ())
-        found = dict.fromkeys(listed)
+        found = dict.fromkeys(mode for block in self.design.blocks for mode in self.modes_of(block))
         return tuple(mode for mode in self.engine.options.modes or found if mode in found)
+
+    def modes_of(self, block: Block) -> tuple[str, ...]:
+        """Those it names; else, what the engine measures of itself."""
+        return block.modes or self.engine.options.default_modes or ()
 
     @property
     def jobs_per_setting(self) -> int:
@@ -131,8 +147,8 @@ class Study(Part):
     def as_dict(self) -> dict[str, Any]:
         """JSON-able values, every default written out; `from_dict` is the inverse."""
         plain = self.model_dump(mode="json", exclude={"engine", "node", "controls", "analysis"})
-        for block in plain["design"]["blocks"]:
-            block["modes"] = block["modes"] or list(self.modes)
+        for written, block in zip(plain["design"]["blocks"], self.design.blocks, strict=True):
+            written["modes"] = list(self.modes_of(block))
         return plain | {
             "engine": self.engine.as_dict(),
             "node": self.node.as_dict(),

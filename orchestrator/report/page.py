@@ -46,6 +46,8 @@ def render(content: Content, *, made_at: datetime | None = None) -> str:
 
 def settle_sentence(content: Content) -> str | None:
     """What a reader must know about the benchmark's pauses before comparing with other studies."""
+    if content.study.engine == "iozone" and "settle_s" in content.study.design.factors:
+        return "Settle time is a factor here: the pause around each test, which is 2 s when IOzone is left alone."
     match content.study.engine, content.study.engine_options.get("settle_s"):
         case "iozone", None:
             return "IOzone's own settle time was kept: it sleeps 2 s around each test."

@@ -132,6 +132,9 @@ class Nodes(Protocol):
     def all(self) -> list[Node]:
         """By name."""
 
+    def drain(self, name: str) -> Node:
+        """Give a node no more work: it ends the job it holds, offers are withdrawn. Raises NotFoundError."""
+
     def reinstate(self, name: str) -> Node:
         """Let a quarantined or draining node work again. Raises NotFoundError."""
 

@@ -122,3 +122,22 @@ def test_a_node_that_nobody_knows_cannot_be_reinstated(store: StoreUnderTest) ->
 
 def test_a_ledger_has_one_name(store: StoreUnderTest) -> None:
     assert store.ledger == store.ledger
+
+
+def test_a_draining_node_ends_what_it_holds_and_gets_nothing_more(store: StoreUnderTest) -> None:
+    agent = Agent(store)
+    campaign_id = submitted(store, study(replicates=20, per_job=10))
+    job = agent.take()
+    store.control.dispatch()
+    assert store.nodes.drain(agent.node).state is NodeState.DRAINING
+    store.control.reconcile()
+    assert jobs(store, campaign_id) == {"leased": 1, "queued": 1}
+    assert store.jobs.renew(job.job_id, job.token).granted
+    assert store.control.dispatch() == []
+    store.nodes.reinstate(agent.node)
+    assert len(store.control.dispatch()) == 1
+
+
+def test_a_node_that_nobody_knows_cannot_be_drained(store: StoreUnderTest) -> None:
+    with pytest.raises(NotFoundError):
+        store.nodes.drain("a node nobody knows")

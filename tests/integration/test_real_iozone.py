@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.contracts.designs import Level
-from orchestrator.contracts.engines import SIX_MODES
+from orchestrator.contracts.engines import IOZONE_MODES, SIX_MODES
 from tests.unit.workers.waiting import wait_until
 from workers.benchmarks import iozone_text
 from workers.benchmarks.engines import Bench, available, engine
@@ -81,6 +81,33 @@ def test_throughputs_are_those_of_the_raw_text(
     if not stonewall:
         assert {details["min_xfer_kb"] for details in outcome.details.values()} == {float(sizes[1])}
     assert list(bench.target.path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("shim")
+def test_all_thirteen_modes_are_measured_in_iozones_order(bench: Bench, witness: Witness) -> None:
+    task = Task(setting=SMALL | {"threads": 2, "file_size_kb": 256}, modes=IOZONE_MODES)
+    outcome = engine("iozone", {"settle_s": 0}, bench).run(task, 0)
+    assert isinstance(outcome, Succeeded), outcome
+    measured = iozone_text.parse(witness.ended.output)
+    assert tuple(entry.mode for entry in measured) == IOZONE_MODES
+    assert outcome.values == tuple(entry.throughput_kbps for entry in measured)
+
+
+@pytest.mark.usefixtures("shim")
+@pytest.mark.parametrize("option", ["sync_writes", "time_flush", "time_close", "no_retest"])
+def test_a_named_option_is_accepted(bench: Bench, witness: Witness, option: str) -> None:
+    task = Task(setting=SMALL, modes=("initial_writers", "readers"))
+    outcome = engine("iozone", {"settle_s": 0, option: True}, bench).run(task, 0)
+    assert isinstance(outcome, Succeeded), outcome
+    assert ("rewriters" in witness.ended.output) != (option == "no_retest")
+
+
+@pytest.mark.usefixtures("shim")
+def test_one_mode_an_invocation(bench: Bench) -> None:
+    task = Task(setting=SMALL, modes=("rewriters", "random_writers"))
+    outcome = engine("iozone", {"settle_s": 0, "modes_per_invocation": "one"}, bench).run(task, 0)
+    assert isinstance(outcome, Succeeded)
+    assert list(outcome.details) == ["rewriters", "random_writers"]
 
 
 @pytest.mark.usefixtures("shim")

@@ -34,7 +34,7 @@ ONLY_IN = {
     "alembic": ("orchestrator.store", "migrations"),
     "celery": ("orchestrator.queue", "workers.tasks"),
     "kombu": ("orchestrator.queue", "workers.tasks"),
-    "fabric": ("workers.provision",),
+    "fabric": ("workers.remote",),
     "fastapi": ("orchestrator.api",),
 }
 STANDARD_LIBRARY_ONLY = ("orchestrator.contracts",)

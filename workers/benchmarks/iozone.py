@@ -6,27 +6,28 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from orchestrator.contracts.engines import IozoneOptions
 from orchestrator.contracts.errors import JobFailure, MissingPartError, OutputError
 from orchestrator.contracts.jobs import FailureKind
 from workers.benchmarks import iozone_text, settle
-from workers.benchmarks.port import Failed, Invocation, Outcome, Stopped, Succeeded, Task, TimedOut, bounded, last_line
-from workers.benchmarks.process import Cause, Ended, Runner
+from workers.benchmarks.outcomes import Reading, outcome
+from workers.benchmarks.port import Invocation, Outcome, Task
+from workers.benchmarks.process import Ended, Runner
+from workers.benchmarks.series import in_turn
 from workers.benchmarks.sizes import Sizes
 from workers.node.target import Target
 
 TEST_OF_MODE = {
-    "initial_writers": 0,
-    "rewriters": 0,
-    "readers": 1,
-    "re-readers": 1,
-    "random_readers": 2,
-    "random_writers": 2,
+    **{"initial_writers": 0, "rewriters": 0, "readers": 1, "re-readers": 1, "random_readers": 2, "random_writers": 2},
+    **{"reverse_readers": 3, "stride_readers": 5, "fwriters": 6, "freaders": 7, "mixed_workload": 8},
+    **{"pwrite_writers": 9, "pread_readers": 10},
 }
-"""Mode -> the number of IOzone's `-i`; each test measures two modes."""
+"""Mode -> the number of IOzone's `-i`; tests 4, 11 and 12 measure nothing in throughput mode."""
 _WRITE_TEST = 0
 """Always run: the others need the files it writes."""
 _VERSION = re.compile(r"Version \$Revision: (\S+) \$")
@@ -59,22 +60,29 @@ class Iozone:
 
     def prepare(self, task: Task) -> None:
         """Check sizes, space and modes; build the shim if the study sets the settle time. Raises JobFailure."""
-        _tests(task.modes)
+        arguments(task, self._options)
         self._target.check(Sizes.of(task).needed_kb)
         if self._options.settle_s is not None:
             settle.library(self._cache)
 
     def run(self, task: Task, replicate: int) -> Outcome:
-        """One invocation in a folder of its own, removed afterwards."""
-        with self._target.run_folder() as folder:
-            return outcome(self._runner.run(self._invocation(task, folder)), task, self._options.timeout_s)
+        """One invocation, or one a mode, each in a folder of its own, removed afterwards."""
+        if self._options.modes_per_invocation == "all":
+            return self._invoke(task, self._options.timeout_s)
+        parts = [replace(task, modes=(mode,)) for mode in task.modes]
+        return in_turn([partial(self._invoke, part) for part in parts], self._options.timeout_s)
 
-    def _invocation(self, task: Task, folder: Path) -> Invocation:
+    def _invoke(self, task: Task, left_s: float) -> Outcome:
+        with self._target.run_folder() as folder:
+            ended = self._runner.run(self._invocation(task, folder, left_s))
+        return _outcome(ended, task, self._options.timeout_s)
+
+    def _invocation(self, task: Task, folder: Path, left_s: float) -> Invocation:
         return Invocation(
-            argv=(_program(), *arguments(task, stonewall=self._options.stonewall)),
+            argv=(_program(), *arguments(task, self._options)),
             cwd=folder,
             environment={"PATH": os.defpath, "LC_ALL": "C"} | self._preload(folder),
-            timeout_s=self._options.timeout_s,
+            timeout_s=left_s,
         )
 
     def _preload(self, folder: Path) -> dict[str, str]:
@@ -85,63 +93,48 @@ class Iozone:
         return {"LD_PRELOAD": f"./{_SHIM}", settle.NANOSECONDS: str(round(self._options.settle_s * 1e9))}
 
 
-def arguments(task: Task, *, stonewall: bool) -> tuple[str, ...]:
+def arguments(task: Task, options: IozoneOptions) -> tuple[str, ...]:
     """IOzone's arguments for a task; files are named relative to the run's folder. Raises JobFailure (study)."""
     sizes = Sizes.of(task)
-    tests = [word for test in _tests(task.modes) for word in ("-i", str(test))]
+    tests = [word for test in _tests(task.modes, options) for word in ("-i", str(test))]
     return (
         *("-t", str(sizes.threads), "-s", f"{sizes.file_size_kb}k", "-r", f"{sizes.record_size_kb}k"),
         *tests,
-        *(() if stonewall else ("-x",)),
+        *(flag for flag, wanted in _flags(options).items() if wanted),
         *("-F", *(f"process.{number}" for number in range(sizes.threads))),
     )
 
 
-def outcome(ended: Ended, task: Task, timeout_s: float) -> Outcome:
-    """What an invocation that is over amounts to. Raises JobFailure when no other try can do better."""
-    if ended.cause is Cause.STOPPED:
-        return Stopped(elapsed_s=ended.elapsed_s)
-    if ended.cause is Cause.TIMED_OUT:
-        return TimedOut(timeout_s=timeout_s, output=bounded(ended.output), elapsed_s=ended.elapsed_s)
+def _flags(options: IozoneOptions) -> dict[str, bool]:
+    return {
+        "-x": not options.stonewall,
+        "-I": options.direct,
+        "-o": options.sync_writes,
+        "-e": options.time_flush,
+        "-c": options.time_close,
+        "-+n": options.no_retest,
+    }
+
+
+def _outcome(ended: Ended, task: Task, timeout_s: float) -> Outcome:
+    """Raises JobFailure when no other try can do better."""
     if f"{_SHIM}' from LD_PRELOAD cannot be preloaded" in ended.output:
         raise JobFailure(FailureKind.STUDY, "engine.settle_s: this node's iozone cannot load the settle shim")
-    if "No space left on device" in ended.output:
-        return _failed(ended, "disk full: No space left on device", FailureKind.NODE)
-    if ended.exit_status != 0:
-        return _failed(ended, f"iozone ended {_how(ended)}: {last_line(ended.output)}")
-    try:
-        return _succeeded(ended, task)
-    except OutputError as problem:
-        return _failed(ended, f"iozone's output: {problem}")
+    return outcome(ended, program="iozone", timeout_s=timeout_s, read=partial(_read, modes=task.modes))
 
 
-def _succeeded(ended: Ended, task: Task) -> Succeeded:
-    measured = {entry.mode: entry for entry in iozone_text.parse(ended.output)}
-    missing = [mode for mode in task.modes if mode not in measured]
+def _read(output: str, modes: Sequence[str]) -> Reading:
+    measured = {entry.mode: entry for entry in iozone_text.parse(output)}
+    missing = [mode for mode in modes if mode not in measured]
     if missing:
         raise OutputError(f"no value for {', '.join(missing)}")
-    return Succeeded(
-        values=tuple(measured[mode].throughput_kbps for mode in task.modes),
-        elapsed_s=ended.elapsed_s,
-        exit_status=0,
-        details={mode: measured[mode].details for mode in task.modes},
-    )
+    return [measured[mode].throughput_kbps for mode in modes], {mode: measured[mode].details for mode in modes}
 
 
-def _failed(ended: Ended, reason: str, kind: FailureKind = FailureKind.ENGINE) -> Failed:
-    return Failed(
-        reason=reason,
-        output=bounded(ended.output),
-        elapsed_s=ended.elapsed_s,
-        exit_status=ended.exit_status,
-        kind=kind,
-    )
-
-
-def _tests(modes: Iterable[str]) -> list[int]:
-    unknown = [mode for mode in modes if mode not in TEST_OF_MODE]
+def _tests(modes: Iterable[str], options: IozoneOptions) -> list[int]:
+    unknown = [mode for mode in modes if mode not in options.modes]
     if unknown:
-        raise JobFailure(FailureKind.STUDY, f"mode {unknown[0]!r} is not one of {', '.join(TEST_OF_MODE)}")
+        raise JobFailure(FailureKind.STUDY, f"mode {unknown[0]!r} is not one of {', '.join(options.modes)}")
     return sorted({_WRITE_TEST} | {TEST_OF_MODE[mode] for mode in modes})
 
 
@@ -152,7 +145,3 @@ def _program() -> str:
             "iozone is not on PATH; on Debian and Ubuntu `deploy/install-iozone` (as root) installs it"
         )
     return found
-
-
-def _how(ended: Ended) -> str:
-    return "by a signal" if ended.exit_status is None else f"with exit status {ended.exit_status}"

@@ -7,6 +7,7 @@ the time is over or `Stop` is set: no wake-ups while a benchmark measures.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import select
 import signal
@@ -27,8 +28,10 @@ from workers.node.journal import Journal
 
 OUTPUT_LIMIT_BYTES = 1 << 20
 """No benchmark says more that matters; what comes after is read and dropped."""
-PIPE_BYTES = 1 << 16
-"""How much Linux keeps in a pipe."""
+PIPE_BYTES = 1 << 20
+"""How much Linux keeps in a pipe at most, for those who are not root."""
+DEAF_S = 2.0
+"""A benchmark that prints line by line would wake us at every line: what it says meanwhile waits in the pipe."""
 TERM_GRACE_S = 2.0
 """Between SIGTERM and SIGKILL to the group."""
 
@@ -109,6 +112,10 @@ class _Watch:
         self._said = bytearray()
         self._handle = os.pidfd_open(leader.pid)
         os.set_blocking(leader.output, False)
+        with suppress(OSError):  # a user may have too many large pipes
+            fcntl.fcntl(leader.output, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        self._listens = True
+        self._closed = False
         self._poller = select.poll()
         for descriptor in (self._handle, leader.output, stop.fileno()):
             self._poller.register(descriptor, select.POLLIN)
@@ -116,9 +123,13 @@ class _Watch:
     def until_over(self, deadline: float) -> Cause:
         """Sleep until the process has ended, has to end, or has used up its time; take in what it prints."""
         while (left_s := deadline - time.monotonic()) > 0:
-            ready = {descriptor for descriptor, _ in self._poller.poll(min(left_s, LONGEST_WAIT_S) * 1000)}
+            longest_s = LONGEST_WAIT_S if self._listens else DEAF_S
+            ready = {descriptor for descriptor, _ in self._poller.poll(min(left_s, longest_s) * 1000)}
             if self._leader.output in ready:
                 self._read()
+                self._listen(False)
+            elif not ready:
+                self._listen(True)
             if self._handle in ready:
                 return Cause.EXITED
             if self._stop.fileno() in ready:
@@ -135,6 +146,12 @@ class _Watch:
         os.close(self._handle)
         return self._said.decode(errors="replace")
 
+    def _listen(self, listens: bool) -> None:
+        """Be woken by the next output, or not; one that all writers have closed is never listened to again."""
+        if not self._closed:
+            self._listens = listens
+            self._poller.modify(self._leader.output, select.POLLIN if listens else 0)
+
     def _read(self) -> None:
         """Take one pipeful: all there is when the process has ended; never more, for some never stop talking."""
         try:
@@ -142,6 +159,6 @@ class _Watch:
         except BlockingIOError:
             return
         self._said += piece[: max(0, OUTPUT_LIMIT_BYTES - len(self._said))]
-        if not piece:
-            with suppress(KeyError):
-                self._poller.unregister(self._leader.output)  # closed by all writers: it would be ready for ever
+        if not piece and not self._closed:
+            self._closed = self._listens = True
+            self._poller.unregister(self._leader.output)  # closed by all writers: it would be ready for ever

@@ -8,6 +8,9 @@ from orchestrator.contracts.errors import JobFailure
 from orchestrator.contracts.jobs import FailureKind
 from workers.benchmarks.port import Task
 
+MAX_THREADS = 65_536
+"""More processes than any node starts; every one is a file name among the arguments."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sizes:
@@ -25,12 +28,14 @@ class Sizes:
 
     @classmethod
     def of(cls, task: Task) -> Sizes:
-        """Raises JobFailure (study) when a factor is missing or not a whole number above 0, or a record too large."""
+        """Raises JobFailure (study) when a factor is missing or not a whole number above 0, or too large."""
         sizes = cls(
             threads=_level(task, "threads"),
             file_size_kb=_level(task, "file_size_kb"),
             record_size_kb=_level(task, "record_size_kb"),
         )
+        if sizes.threads > MAX_THREADS:
+            raise _study(f"factor threads: {sizes.threads} is above {MAX_THREADS}")
         if sizes.record_size_kb > sizes.file_size_kb:
             raise _study(f"record_size_kb {sizes.record_size_kb} is above file_size_kb {sizes.file_size_kb}")
         return sizes

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from orchestrator import settings
-from orchestrator.contracts.preparation import Cadence, Frequency, Preparation
+from orchestrator.contracts.preparation import Preparation
 from workers.node import inventory
-from workers.node.facts import filesystem, frequency
+from workers.node.facts import tunable
+from workers.node.settings import helper
+from workers.node.settings.hands import Hands
+from workers.node.settings.order import plan
+from workers.node.settings.steps import Act, Facts, Planned, Refusal, Wanted, Write
 
-DROP_CACHES = "proc/sys/vm/drop_caches"
+REMEDIES = {"trim": "trim: never", "drop_caches": "drop_caches: never", "max_wake_us": "max_wake_us: null"}
+WHAT = {"frequency": "the CPU frequency", "trim": "the target folder", "drop_caches": "the page cache"}
 
 
 def shortfalls(preparation: Preparation, root: Path = Path("/"), target: Path | None = None) -> list[tuple[str, str]]:
@@ -21,41 +24,31 @@ def shortfalls(preparation: Preparation, root: Path = Path("/"), target: Path | 
     `target`: the folder to be trimmed; the one of this user's home when it is not given.
     """
     where = target if target is not None else inventory.load(settings.home_from()).targets[inventory.DEFAULT_TARGET]
-    return list(_shortfalls(preparation, root, where))
+    facts = tunable.read(root, where)
+    refusals = refused(plan(facts, Wanted(preparation=preparation)), facts, helper.chosen())
+    return [(refusal.reason, refusal.remedy) for refusal in refusals]
 
 
-def _shortfalls(preparation: Preparation, root: Path, target: Path) -> Iterator[tuple[str, str]]:
-    if preparation.frequency is Frequency.PINNED and (reason := cannot_pin(root)):
-        yield reason, "frequency: as_is"
-    if preparation.trim is not Cadence.NEVER and (reason := cannot_trim(root, target)):
-        yield reason, "trim: never"
-    if preparation.drop_caches is not Cadence.NEVER and (reason := cannot_drop_caches(root)):
-        yield reason, "drop_caches: never"
+def refused(planned: tuple[Planned, ...], facts: Facts, hands: Hands) -> tuple[Refusal, ...]:
+    """What the machine cannot do, and what we may not do on it: one a setting."""
+    found = {refusal.setting: refusal for refusal in reversed([*_refused(planned, facts, hands)])}
+    return tuple(reversed(found.values()))
 
 
-def cannot_pin(root: Path) -> str | None:
-    """Why the CPU frequency cannot be pinned here; None when it can."""
-    scalings = frequency.read(root)
-    if not scalings:
-        return "the CPU frequency cannot be set: this machine has no cpufreq (most virtual machines have none)"
-    if not all(os.access(scaling.folder / "scaling_max_freq", os.W_OK) for scaling in scalings):
-        return "the CPU frequency cannot be set: that needs root"
-    return None
+def _refused(planned: tuple[Planned, ...], facts: Facts, hands: Hands) -> Iterator[Refusal]:
+    for step in planned:
+        match step:
+            case Refusal():
+                yield step
+            case Write(path=path) if not hands.may_write(path):
+                yield _needs_root(step.setting)
+            case Act(setting="trim") if not hands.may_trim():
+                yield _needs_root(step.setting)
+            case Act(setting="drop_caches") if not hands.may_write(facts.drop_caches):
+                yield _needs_root(step.setting)
 
 
-def cannot_trim(root: Path, target: Path) -> str | None:
-    """Why the target's file system cannot be trimmed here; None when it can."""
-    mount = filesystem.read(root, target)
-    if mount is None or not filesystem.can_discard(root, mount):
-        kind = "unknown" if mount is None else mount.kind
-        return f"the target folder {target} cannot be trimmed: its device takes no TRIM (file system: {kind})"
-    if shutil.which("fstrim", path=os.defpath + ":/usr/sbin:/sbin") is None:
-        return "the target folder cannot be trimmed: fstrim is not installed (package util-linux)"
-    return None if os.geteuid() == 0 else "the target folder cannot be trimmed: that needs root"
-
-
-def cannot_drop_caches(root: Path) -> str | None:
-    """Why the page cache cannot be dropped here; None when it can."""
-    if os.access(root / DROP_CACHES, os.W_OK):
-        return None
-    return "the page cache cannot be dropped: that needs root"
+def _needs_root(setting: str) -> Refusal:
+    verb = {"trim": "trimmed", "drop_caches": "dropped"}.get(setting, "set")
+    reason = f"{WHAT.get(setting, setting)} cannot be {verb}: that needs root"
+    return Refusal(setting=setting, reason=reason, remedy=REMEDIES.get(setting, f"{setting}: as_is"))

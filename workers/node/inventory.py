@@ -10,12 +10,14 @@ from typing import Any
 import yaml
 
 from orchestrator.contracts.errors import InventoryError
+from workers.node import programs
+from workers.node.programs import Program
 
 RESERVE_KB = 100 * 1024
 DEFAULT_TARGET = "default"
 HOME_TARGET = "target"
 """The default target folder, in the home, where the inventory names none."""
-_KEYS = ("targets", "reserve_kb", "recordings")
+_KEYS = ("targets", "reserve_kb", "recordings", "programs")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,6 +30,8 @@ class Inventory:
     """Space that a benchmark must leave free in its target folder."""
     recordings: Mapping[str, Path] = field(default_factory=dict)
     """Alias -> wide CSV for the engine `replay`."""
+    programs: Mapping[str, Program] = field(default_factory=dict)
+    """Alias -> what the engine `command` may run."""
 
 
 def load(home: Path) -> Inventory:
@@ -57,6 +61,7 @@ def parse(given: object, *, home: Path, name: str) -> Inventory:
         targets=targets,
         reserve_kb=_size(given.get("reserve_kb", RESERVE_KB), name),
         recordings=_paths(given, "recordings", home, name),
+        programs=_programs(given.get("programs", {}), name),
     )
 
 
@@ -65,6 +70,13 @@ def _paths(given: Mapping[Any, Any], key: str, home: Path, name: str) -> dict[st
     if not isinstance(aliases, dict) or not all(isinstance(part, str) for pair in aliases.items() for part in pair):
         raise InventoryError(f"{name}: {key}: should map names to paths")
     return {alias: home / path for alias, path in aliases.items()}
+
+
+def _programs(given: object, name: str) -> dict[str, Program]:
+    try:
+        return programs.parse(given)
+    except ValueError as problem:
+        raise InventoryError(f"{name}: {problem}") from problem
 
 
 def _size(value: object, name: str) -> int:

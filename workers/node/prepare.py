@@ -1,12 +1,11 @@
-"""Put a node into the state that a study asks for, and put it back afterwards."""
+"""Put a node into the state that a study asks for, prove it, and put it back afterwards."""
 
 from __future__ import annotations
 
 import logging
 import os
-import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,14 +14,38 @@ from orchestrator.contracts.errors import JobFailure
 from orchestrator.contracts.jobs import FailureKind
 from orchestrator.contracts.preparation import Cadence, Frequency, Preparation
 from workers.benchmarks.engines import Bench
-from workers.node import abilities
-from workers.node.facts import filesystem, frequency
+from workers.node import abilities, quiet
+from workers.node.collectors.trimmed import note_trim
+from workers.node.facts import tunable
+from workers.node.gate import judge
 from workers.node.restore import Changes
+from workers.node.settings import helper
+from workers.node.settings.hands import Hands
+from workers.node.settings.order import ORDER, plan
+from workers.node.settings.steps import Facts, Refusal, Wanted, Write
+from workers.node.watch import Watch
 
 logger = logging.getLogger(__name__)
 
 FREQUENCY_FACTOR = "frequency_khz"
-TRIM_TIMEOUT_S = 600.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Before:
+    """A node when a run may start."""
+
+    observed: dict[str, object]
+    temperature_c: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class After:
+    """A node when a run has ended."""
+
+    observed: dict[str, object]
+    """For the run: the state before it, and what went on around it."""
+    reason: str | None
+    """Why the run does not count; None when it does."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,51 +53,113 @@ class Node:
     """A prepared node, between `prepared` and its end."""
 
     wanted: Preparation
-    mount: filesystem.Mount | None
+    facts: Facts
+    """As read when everything was set."""
     root: Path
+    hands: Hands
+    shared: bool
+    """Other parts of Modescope work on this machine: there is no silence to wait for."""
+    watch: Watch
 
-    def before_run(self) -> Mapping[str, object]:
-        """Do what is to be done before every run; what the node is like now, for the run's `observed`."""
+    def before_run(self) -> Before:
+        """Do what is to be done before every run."""
         self.refresh(Cadence.PER_RUN)
-        return self._observed()
+        found = self._quiet()
+        return Before(observed=self._observed() | found.as_dict(), temperature_c=found.temperature_c)
+
+    def begin_run(self) -> None:
+        """The last thing before a run."""
+        self.watch.begin()
+
+    def after_run(self, before: Before) -> After:
+        """What was observed around a run, and why it does not count, if so."""
+        seen = self.watch.end(start_temperature_c=before.temperature_c)
+        observed = before.observed | seen.as_dict() | self.watch.collected()
+        return After(observed=observed, reason=judge(seen, self.wanted.bounds))
 
     def refresh(self, cadence: Cadence) -> None:
-        """TRIM first: it reads file-system metadata, which then leaves the cache with everything else."""
-        if self.wanted.trim is cadence and self.mount is not None:
-            _trim(self.mount.point)
+        """What is done again and again, in the order of `settings.order`."""
+        if self.wanted.sync is cadence and not self.shared:
+            quiet.sync_if_needed(self.root)
+        if self.wanted.trim is cadence and self.facts.mount is not None:
+            os.sync()
+            self.hands.trim(self.facts.mount.point)
+            note_trim(self.facts.device)
         if self.wanted.drop_caches is cadence:
             os.sync()  # only clean pages can be dropped
-            (self.root / abilities.DROP_CACHES).write_text("3")
+            self.hands.write(self.facts.drop_caches, "3")
+
+    def _quiet(self) -> quiet.Quiet:
+        waits = self.wanted.sync is Cadence.PER_RUN and not self.shared
+        return quiet.wait(
+            self.root,
+            timeout_s=self.wanted.settle_timeout_s if waits else 0.0,
+            cool_to_c=self.wanted.bounds.max_start_temperature_c,
+        )
 
     def _observed(self) -> dict[str, object]:
         state: dict[str, object] = {"frequency": str(self.wanted.frequency)}
-        if self.mount is not None:
-            state["file_system"] = self.mount.kind
-        if scalings := frequency.read(self.root):
-            state["governor"] = scalings[0].governor
-            state["frequency_khz"] = [scaling.current_khz for scaling in scalings]
+        if self.facts.mount is not None:
+            state["file_system"] = self.facts.mount.kind
+        if self.facts.scalings:
+            state["governor"] = self.facts.scalings[0].governor
         return state
 
 
 @contextmanager
-def prepared(wanted: Preparation, setting: Mapping[str, Level], bench: Bench, root: Path = Path("/")) -> Iterator[Node]:
+def prepared(
+    preparation: Preparation,
+    setting: Mapping[str, Level],
+    bench: Bench,
+    root: Path = Path("/"),
+    *,
+    hands: Hands | None = None,
+    shared: bool = False,
+) -> Iterator[Node]:
     """A node as the study wants it for one job, and as it was found afterwards.
 
     Raises JobFailure (study) naming the first thing that this node cannot do.
     """
-    target = bench.target.path
-    if missing := abilities.shortfalls(wanted, root, target):
-        reason, remedy = missing[0]
-        raise JobFailure(FailureKind.STUDY, f"{reason}; `node: {{{remedy}}}` runs the study all the same")
-    changes = Changes(bench.state)
-    node = Node(wanted=wanted, mount=filesystem.read(root, target), root=root)
+    hands = helper.chosen() if hands is None else hands
+    wanted = Wanted(preparation=preparation, frequency_khz=_frequency_khz(preparation, setting))
+    changes = Changes(bench.state, hands)
     try:
-        if wanted.frequency is Frequency.PINNED:
-            _pin(setting, changes, root)
-        node.refresh(Cadence.PER_JOB)
-        yield node
+        facts = apply(wanted, root, bench.target.path, changes, hands)
+        watch = Watch(
+            root,
+            facts,
+            wanted_khz=wanted.frequency_khz,
+            target=bench.target.path,
+            shared=shared,
+            collect=preparation.collect,
+        )
+        with closing(watch):
+            node = Node(wanted=preparation, facts=facts, root=root, hands=hands, shared=shared, watch=watch)
+            node.refresh(Cadence.PER_JOB)
+            yield node
     finally:
         _report(changes.restore())
+
+
+def apply(wanted: Wanted, root: Path, target: Path, changes: Changes, hands: Hands) -> Facts:
+    """Set everything in its order, facts being read again before each; the facts when all is as wanted.
+
+    Raises JobFailure (study) before the first change when something cannot be had, after the last when it was not.
+    """
+    facts = tunable.read(root, target)
+    if refusals := abilities.refused(plan(facts, wanted), facts, hands):
+        raise _cannot(refusals[0])
+    for tuning in ORDER:
+        writes = [step for step in tuning.plan(facts, wanted) if isinstance(step, Write)]
+        if writes:
+            changes.make(writes)
+            facts = tunable.read(root, target)
+    for step in plan(facts, wanted):
+        if isinstance(step, Refusal):
+            raise _cannot(step)
+        if isinstance(step, Write):
+            raise JobFailure(FailureKind.STUDY, f"{step.path}: was set to {step.value}, and something changed it again")
+    return facts
 
 
 def restore(bench: Bench) -> None:
@@ -82,32 +167,17 @@ def restore(bench: Bench) -> None:
     _report(Changes(bench.state).restore())
 
 
-def _pin(setting: Mapping[str, Level], changes: Changes, root: Path) -> None:
-    """Leave each governor one frequency to choose from."""
+def _frequency_khz(preparation: Preparation, setting: Mapping[str, Level]) -> int | None:
+    if preparation.frequency is Frequency.AS_IS:
+        return None
     level = setting.get(FREQUENCY_FACTOR)
     if isinstance(level, bool) or not isinstance(level, int):
         raise JobFailure(FailureKind.STUDY, f"node.frequency: pinned wants a factor {FREQUENCY_FACTOR} in whole kHz")
-    for scaling in frequency.read(root):
-        if not scaling.offers(level):
-            raise JobFailure(FailureKind.STUDY, f"CPU {scaling.cpu} of this node does not offer {level} kHz")
-        bounds = ["scaling_max_freq", "scaling_min_freq"]
-        if scaling.minimum_khz is not None and level < scaling.minimum_khz:
-            bounds.reverse()  # the kernel refuses a maximum below the minimum
-        for bound in bounds:
-            changes.make(scaling.folder / bound, str(level))
+    return level
 
 
-def _trim(mount_point: Path) -> None:
-    argv = ["fstrim", str(mount_point)]
-    environment = {"PATH": f"{os.defpath}:/usr/sbin:/sbin", "LC_ALL": "C"}
-    try:
-        done = subprocess.run(
-            argv, env=environment, capture_output=True, text=True, check=False, timeout=TRIM_TIMEOUT_S
-        )
-    except subprocess.TimeoutExpired as late:
-        raise JobFailure(FailureKind.NODE, f"fstrim {mount_point} took longer than {TRIM_TIMEOUT_S:g} s") from late
-    if done.returncode != 0:
-        raise JobFailure(FailureKind.STUDY, f"fstrim {mount_point}: {done.stderr.strip()}")
+def _cannot(refusal: Refusal) -> JobFailure:
+    return JobFailure(FailureKind.STUDY, f"{refusal.reason}; `node: {{{refusal.remedy}}}` runs the study all the same")
 
 
 def _report(problems: list[str]) -> None:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from orchestrator.contracts.errors import JobFailure
 from orchestrator.contracts.jobs import FailureKind
+from workers.node.facts import files
+from workers.node.settings import helper
+from workers.node.settings.hands import Hands
+from workers.node.settings.steps import Write
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,31 +28,75 @@ class Change:
 class Changes:
     """What was changed on this node and not put back yet, in a file that is on the disk before each change is made."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, hands: Hands | None = None) -> None:
         self._path = folder / "changes.json"
+        self._hands = helper.chosen() if hands is None else hands
 
-    def make(self, path: Path, value: str) -> None:
-        """Write `value` to `path`, unless it is there already. Raises JobFailure (study) when that cannot be done."""
-        try:
-            earlier = path.read_text().strip()
-            if earlier == value:
-                return
-            self._keep([*self._made(), Change(path=str(path), earlier=earlier, value=value)])
-            path.write_text(value)
-            now = path.read_text().strip()
-        except OSError as problem:
-            raise JobFailure(FailureKind.STUDY, f"{path}: cannot be set to {value}: {problem.strerror}") from problem
-        if now != value:
-            raise JobFailure(FailureKind.STUDY, f"{path}: was set to {value}, but reads {now}")
+    def make(self, writes: Iterable[Write]) -> None:
+        """Write down what all these files hold, then change them. Raises JobFailure (study) when one cannot be."""
+        changes = [self._planned(write) for write in writes]
+        changes = [change for change in changes if change.earlier != change.value]
+        if changes:
+            self._keep([*self._made(), *changes])
+        for change in changes:
+            self._do(change)
 
     def restore(self) -> list[str]:
         """Put back exactly what was found, the last change first; what could not be put back, a line each.
 
         A file that holds neither of our two values was changed by somebody else meanwhile: it is left, and reported.
+        What the system refuses stays in the journal for the next start.
         """
-        problems = [problem for change in reversed(self._made()) if (problem := _undo(change)) is not None]
-        self._path.unlink(missing_ok=True)
-        return problems
+        try:
+            made = self._made()
+        except (ValueError, TypeError, KeyError):
+            broken = self._path.replace(self._path.with_suffix(".unreadable"))
+            return [f"{broken}: cannot be read; what it says was changed is left as it is"]
+        if not made:
+            return []
+        undone = [self._undo(change) for change in reversed(made)]
+        # The kernel clamps a bound until what bounds it is back as well.
+        undone = [self._undo(one.change, ours=True) if one.clamped else one for one in undone]
+        self._keep([one.change for one in reversed(undone) if one.again])
+        return [one.problem for one in undone if one.problem is not None]
+
+    def _planned(self, write: Write) -> Change:
+        try:
+            return Change(path=str(write.path), earlier=_held(write.path), value=write.value)
+        except OSError as problem:
+            raise _cannot(write.path, write.value, problem) from problem
+
+    def _do(self, change: Change) -> None:
+        path = Path(change.path)
+        try:
+            self._hands.write(path, change.value)
+            now = _held(path)
+        except OSError as problem:
+            raise _cannot(path, change.value, problem) from problem
+        if now != change.value:
+            raise JobFailure(FailureKind.STUDY, f"{path}: was set to {change.value}, but reads {now}")
+
+    def _undo(self, change: Change, *, ours: bool = False) -> _Undone:
+        """`ours`: whatever it holds now came of our own write."""
+        path, earlier = Path(change.path), change.earlier
+        try:
+            now = _held(path)
+            ours = ours or now == change.value
+            if ours and now != earlier:
+                self._hands.write(path, earlier)
+                now = _held(path)
+        except FileNotFoundError:
+            return _Undone(change=change, problem=f"{path}: is gone; it held {earlier} before")
+        except OSError as problem:
+            return _Undone(
+                change=change, again=True, problem=f"{path}: cannot be put back to {earlier}: {problem.strerror}"
+            )
+        if now == earlier:
+            return _Undone(change=change)
+        if ours:
+            return _Undone(change=change, clamped=True, problem=f"{path}: was put back to {earlier}, but reads {now}")
+        left = f"{path}: somebody else set it to {now}; left as it is (it held {earlier} before)"
+        return _Undone(change=change, problem=left)
 
     def _made(self) -> list[Change]:
         try:
@@ -56,25 +105,38 @@ class Changes:
             return []
 
     def _keep(self, changes: list[Change]) -> None:
-        fresh = self._path.with_suffix(".new")
-        with fresh.open("w") as file:
-            json.dump([asdict(change) for change in changes], file)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(self._path)
+        """On the disk when this returns; without a change there is no journal."""
+        if changes:
+            fresh = self._path.with_suffix(".new")
+            with fresh.open("w") as file:
+                json.dump([asdict(change) for change in changes], file)
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(self._path)
+        else:
+            self._path.unlink(missing_ok=True)
         folder = os.open(self._path.parent, os.O_RDONLY)
         os.fsync(folder)
         os.close(folder)
 
 
-def _undo(change: Change) -> str | None:
-    path = Path(change.path)
-    try:
-        now = path.read_text().strip()
-        if now == change.value:
-            path.write_text(change.earlier)
-        elif now != change.earlier:
-            return f"{path}: somebody else set it to {now}; left as it is (it held {change.earlier} before)"
-    except OSError as problem:
-        return f"{path}: cannot be put back to {change.earlier}: {problem.strerror}"
-    return None
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Undone:
+    """How putting back went."""
+
+    change: Change
+    problem: str | None = None
+    again: bool = False
+    """The system refused: worth another try at the next start."""
+    clamped: bool = False
+    """The system took it, and made something else of it."""
+
+
+def _held(path: Path) -> str:
+    """The word a file holds; of a list the chosen one. Raises OSError."""
+    text = path.read_text().strip()
+    return files.chosen(text) or text
+
+
+def _cannot(path: Path, value: str, problem: OSError) -> JobFailure:
+    return JobFailure(FailureKind.STUDY, f"{path}: cannot be set to {value}: {problem.strerror}")

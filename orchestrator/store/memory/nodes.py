@@ -41,14 +41,26 @@ class Nodes:
         return [_shown(self.tables, node) for _, node in sorted(self.tables.nodes.items())]
 
     @transaction
+    def drain(self, name: str) -> Node:
+        node = self._named(name)
+        node.state, node.reason = NodeState.DRAINING, None
+        withdraw_offers(self.tables, node)
+        self.tables.notify()
+        return _shown(self.tables, node)
+
+    @transaction
     def reinstate(self, name: str) -> Node:
-        node = self.tables.nodes.get(name)
-        if node is None:
-            raise NotFoundError(f"node {name}: there is none; its agent has never reported")
+        node = self._named(name)
         node.state, node.reason = NodeState.READY, None
         node.strikes, node.last_strike = 0, None
         self.tables.notify()
         return _shown(self.tables, node)
+
+    def _named(self, name: str) -> NodeRow:
+        node = self.tables.nodes.get(name)
+        if node is None:
+            raise NotFoundError(f"node {name}: there is none; its agent has never reported")
+        return node
 
     def _open(self, hello: Hello) -> SessionRow:
         node = self.tables.nodes.setdefault(hello.node, NodeRow(name=hello.node, hello=hello))

@@ -45,14 +45,17 @@ class PostgresNodes:
         with self._database.reading() as connection:
             return [_node(row) for row in connection.execute(_ALL)]
 
+    def drain(self, name: str) -> Node:
+        """Give a node no more work; its offers are not claimed any more, and withdrawn by the controller."""
+        return self._change(name, state=NodeState.DRAINING, reason=None)
+
     def reinstate(self, name: str) -> Node:
         """Let a quarantined or draining node work again."""
-        change = (
-            update(NodeRow)
-            .where(NodeRow.name == name)
-            .values(state=NodeState.READY, reason=None, strikes=0, struck_job_id=None)
-        )
+        return self._change(name, state=NodeState.READY, reason=None, strikes=0, struck_job_id=None)
+
+    def _change(self, name: str, **values: object) -> Node:
         with self._database.writing() as connection:
+            change = update(NodeRow).where(NodeRow.name == name).values(**values)
             if connection.execute(change).rowcount == 0:
                 raise NotFoundError(f"there is no node {name!r}; `modescope node list` shows those there are")
         return next(node for node in self.all() if node.name == name)

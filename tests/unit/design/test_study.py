@@ -10,9 +10,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestrator.contracts import engines
 from orchestrator.contracts.errors import DesignTooLargeError, StudyError
 from orchestrator.contracts.preparation import Frequency
 from orchestrator.design import document, study
+from orchestrator.design.expand import expand
 from orchestrator.design.study import Study
 
 MINIMAL = """
@@ -107,9 +109,23 @@ def test_the_same_study_on_another_engine_keeps_its_controls() -> None:
         ("[16]}", "[16]}\n  exclusions: [{threads: 3}]", "design.exclusions[0].threads: 3 is no level of any block"),
         ("[16]}", "[16]}\n  exclusions: [{}]", "design.exclusions[0]: it names nothing"),
         ("[16]}", "[16]}\n    - levels: {threads: 1, file_size_kb: 64}", "design.blocks[1].levels: factor 'record"),
-        ("builtin", "buildin", "engine: 'buildin' is not one of iozone, builtin, replay; did you mean 'builtin'?"),
+        (
+            "builtin",
+            "buildin",
+            "engine: 'buildin' is not one of iozone, fio, builtin, command, replay; did you mean 'builtin'?",
+        ),
         ("builtin", "{name: iozone, settle: 0}", "engine.settle: unknown option of iozone; did you mean 'settle_s'?"),
         ("builtin", "{name: iozone, settle_s: -1}", "engine.settle_s: -1 is not of type"),
+        (
+            "builtin",
+            "{name: iozone, modes_per_invocation: few}",
+            "engine.modes_per_invocation: 'few' is not one of all, one",
+        ),
+        (
+            "[16]}",
+            "[16], target: [1]}",
+            "design.blocks[0].levels.target: 1 is not of type str",
+        ),
         ("builtin", "builtin\norder: random", "order.kind: 'random': should be 'randomised' or 'as_listed'"),
         ("builtin", "builtin\nplacement: {kind: any, nodes: [a]}", "placement: only `kind: pinned` names nodes"),
         ("builtin", "builtin\nnode: {frequency: pinned}", "node.frequency: pinned needs the factor 'frequency_khz'"),
@@ -125,6 +141,28 @@ def test_the_same_study_on_another_engine_keeps_its_controls() -> None:
 )
 def test_a_mistake_is_one_line_with_its_place(old: str, new: str, expected: str) -> None:
     assert mistake(MINIMAL.replace(old, new)).startswith(expected)
+
+
+def test_a_factor_overrides_the_option_of_its_name() -> None:
+    found = study.load(
+        MINIMAL.replace("[16]}", "[16], settle_s: [0, 2], target: [ssd, hdd]}").replace("builtin", "iozone"), where="it"
+    )
+    options = engines.as_dict(found.engine.options)
+    merged = engines.for_setting("iozone", options, {"threads": 1, "settle_s": 0, "target": "hdd"})
+    assert engines.options("iozone", merged) == engines.IozoneOptions(settle_s=0, target="hdd")
+
+
+def test_without_retests_a_study_measures_neither_rewriters_nor_re_readers() -> None:
+    text = MINIMAL.replace("builtin", "{name: iozone, no_retest: true}")
+    assert study.load(text, where="it").modes == ("initial_writers", "readers", "random_readers", "random_writers")
+    assert "unknown mode 'rewriters'" in mistake(text.replace("[16]}", "[16]}\n      modes: [rewriters]"))
+
+
+def test_a_block_without_modes_does_not_measure_what_another_block_adds() -> None:
+    block = "    - levels: {threads: 4, file_size_kb: 64, record_size_kb: 16}\n      modes: [mixed_workload]\n"
+    found = study.load(MINIMAL.replace("replicates", block + "replicates").replace("builtin", "iozone"), where="it")
+    assert len(found.modes) == 7
+    assert {len(setting.modes) for setting in expand(found).settings} == {6, 1}
 
 
 def test_a_constraint_that_empties_the_design_is_named() -> None:

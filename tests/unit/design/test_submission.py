@@ -23,7 +23,7 @@ def parent() -> Submission:
 def test_a_submission_is_complete_and_json_able(parent: Submission) -> None:
     assert (parent.name, parent.engine, parent.placement, parent.replicates) == ("demo", "builtin", "any", 150)
     assert parent.idempotency_key == "key"
-    assert parent.engine_options == {"stonewall": True, "timeout_s": 600.0}
+    assert parent.engine_options == {"stonewall": True, "target": "default", "timeout_s": 600.0}
     assert parent.analysis_options["max_components"] == 5
     assert parent.controls["bimodal"]["recording"] is None
     assert len(parent.jobs) == 13 * 10

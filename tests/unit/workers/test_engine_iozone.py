@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from orchestrator.contracts.designs import Level
-from orchestrator.contracts.engines import SIX_MODES
+from orchestrator.contracts.engines import IOZONE_MODES, SIX_MODES, IozoneOptions, options
 from orchestrator.contracts.errors import JobFailure, MissingPartError
 from orchestrator.contracts.jobs import FailureKind
 from workers.benchmarks import iozone
@@ -34,8 +36,8 @@ def says(folder: Path, script: str) -> None:
     program.chmod(0o755)
 
 
-def ran(bench: Bench, **options: object) -> Outcome:
-    return engine("iozone", options, bench).run(TASK, 0)
+def ran(bench: Bench, **given: object) -> Outcome:
+    return engine("iozone", given, bench).run(TASK, 0)
 
 
 @pytest.mark.parametrize(
@@ -45,15 +47,16 @@ def ran(bench: Bench, **options: object) -> Outcome:
         (("re-readers",), ["0", "1"]),
         (("random_writers", "rewriters"), ["0", "2"]),
         (SIX_MODES, ["0", "1", "2"]),
+        (IOZONE_MODES, ["0", "1", "2", "3", "5", "6", "7", "8", "9", "10"]),
     ],
 )
 def test_only_the_tests_that_are_needed_are_run_and_writing_always(modes: tuple[str, ...], tests: list[str]) -> None:
-    words = iozone.arguments(Task(setting=SETTING, modes=modes), stonewall=True)
+    words = iozone.arguments(Task(setting=SETTING, modes=modes), IozoneOptions())
     assert [words[place + 1] for place, word in enumerate(words) if word == "-i"] == tests
 
 
 def test_arguments_are_sizes_tests_and_one_file_a_process() -> None:
-    assert iozone.arguments(TASK, stonewall=False) == (
+    assert iozone.arguments(TASK, IozoneOptions(stonewall=False)) == (
         *("-t", "2", "-s", "16k", "-r", "4k", "-i", "0", "-i", "1", "-x", "-F", "process.0", "process.1"),
     )
 
@@ -77,6 +80,62 @@ def test_a_level_that_is_no_size_is_the_studys_fault(bench: Bench, changed: dict
 def test_an_unknown_mode_is_the_studys_fault(bench: Bench) -> None:
     with pytest.raises(JobFailure, match="'strided_readers' is not one of"):
         engine("iozone", {}, bench).prepare(Task(setting=SETTING, modes=("strided_readers",)))
+
+
+@pytest.mark.parametrize(
+    ("option", "flag"),
+    [
+        ("direct", "-I"),
+        ("sync_writes", "-o"),
+        ("time_flush", "-e"),
+        ("time_close", "-c"),
+        ("no_retest", "-+n"),
+    ],
+)
+def test_a_named_option_is_one_flag(option: str, flag: str) -> None:
+    assert flag not in iozone.arguments(TASK, IozoneOptions())
+    chosen = options("iozone", {option: True})
+    assert isinstance(chosen, IozoneOptions)
+    assert flag in iozone.arguments(TASK, chosen)
+
+
+def test_without_retests_there_are_no_rewriters(bench: Bench) -> None:
+    with pytest.raises(JobFailure, match="'rewriters' is not one of"):
+        engine("iozone", {"no_retest": True}, bench).prepare(Task(setting=SETTING, modes=("rewriters",)))
+
+
+def test_one_mode_an_invocation_is_one_run_with_all_values(bench: Bench, mock: Path, tmp_path: Path) -> None:
+    says(mock, f'echo "$PWD $@" >> {tmp_path}/invoked; cat {CAPTURED}')
+    outcome = ran(bench, modes_per_invocation="one")
+    assert outcome.elapsed_s > 0
+    assert isinstance(outcome, Succeeded)
+    assert len(outcome.values) == len(outcome.details) == 2
+    invoked = [line.split() for line in (tmp_path / "invoked").read_text().splitlines()]
+    assert [[word for flag, word in pairwise(words) if flag == "-i"] for words in invoked] == [["0", "1"], ["0"]]
+    assert len({words[0] for words in invoked}) == 2, "each in a folder of its own"
+
+
+def test_all_invocations_of_a_run_share_its_time_out(bench: Bench, mock: Path) -> None:
+    says(mock, f'case "$*" in *"-i 1"*) cat {CAPTURED};; *) sleep 600;; esac')
+    outcome = ran(bench, modes_per_invocation="one", timeout_s=1.0)
+    assert isinstance(outcome, TimedOut)
+    assert outcome.timeout_s == 1.0
+    assert 0.9 < outcome.elapsed_s < 5
+
+
+def test_a_target_is_a_name_from_the_inventory(bench: Bench, mock: Path, tmp_path: Path) -> None:
+    (tmp_path / "hdd").mkdir()
+    inventory = replace(bench.inventory, targets={**bench.inventory.targets, "hdd": tmp_path / "hdd"})
+    says(mock, f"pwd > {tmp_path}/where; cat {CAPTURED}")
+    assert isinstance(ran(replace(bench, inventory=inventory), target="hdd"), Succeeded)
+    assert Path((tmp_path / "where").read_text().strip()).parent == tmp_path / "hdd"
+
+
+@pytest.mark.parametrize("name", ["hdd", "../target", "/etc", "", "default/.."])
+def test_a_target_that_the_inventory_does_not_name_is_refused(bench: Bench, name: str) -> None:
+    with pytest.raises(JobFailure, match="is not in this node's inventory; there: default") as raised:
+        engine("iozone", {"target": name}, bench)
+    assert raised.value.kind == "node"
 
 
 def test_an_option_nobody_knows_is_the_studys_fault(bench: Bench) -> None:

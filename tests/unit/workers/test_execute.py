@@ -16,18 +16,21 @@ from orchestrator.store.memory import MemoryStore
 from workers.agent import Agent
 from workers.benchmarks import engines
 from workers.benchmarks.port import Failed, Outcome, Stopped, Succeeded, Task
+from workers.node.settings.steps import Refusal
 
 STUDY = """
 name: a study
 design:
   blocks:
-    - levels: {{step: [1]}}
+    - levels: {{threads: [1], file_size_kb: [64], record_size_kb: [4]}}
       modes: [readers, rewriters]
 replicates: {replicates}
 replicates_per_job: {replicates}
-engine: {{name: replay, mixture: "normal:1,1000,1"}}
+engine: {engine}
 max_tries: 2
 """
+PLAYED = '{name: replay, mixture: "normal:1,1000,1"}'
+NO_CPUFREQ = Refusal(setting="frequency", reason="no cpufreq here", remedy="frequency: as_is")
 
 
 class Scripted:
@@ -77,16 +80,16 @@ class Site:
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Site]]:
     agents: list[Agent] = []
 
-    def build(*outcomes: Outcome, replicates: int = 3) -> Site:
+    def build(*outcomes: Outcome, replicates: int = 3, engine: str = PLAYED) -> Site:
         if outcomes:
             scripted = Scripted(*outcomes)
             monkeypatch.setattr(engines, "engine", lambda _name, _options, _bench: scripted)
-            monkeypatch.setattr(engines, "available", lambda _bench: {"replay": "1"})
+            monkeypatch.setattr(engines, "available", lambda _bench: {"replay": "1", "builtin": "1"})
         store = MemoryStore()
         agent = Agent(store, node="n1", home=tmp_path)
         agent.start()
         agents.append(agent)
-        text = STUDY.format(replicates=replicates)
+        text = STUDY.format(replicates=replicates, engine=engine)
         campaign, _ = store.campaigns.submit(submission(study.load(text, where="study.yaml")))
         return Site(store=store, agent=agent, campaign=campaign.id)
 
@@ -177,7 +180,7 @@ def test_a_hint_about_a_job_of_somebody_else_changes_nothing(site: Callable[...,
 def test_what_the_node_cannot_do_is_the_studys_failure(
     site: Callable[..., Site], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lab = site(GOOD)
+    lab = site(GOOD, engine="builtin")
     told: list[tuple[Ending, Failure | None]] = []
     finish = lab.store.jobs.finish
 
@@ -186,7 +189,7 @@ def test_what_the_node_cannot_do_is_the_studys_failure(
         return finish(job, token, ending, failure)  # type: ignore[arg-type]
 
     monkeypatch.setattr(lab.store.jobs, "finish", listen)
-    monkeypatch.setattr("workers.node.abilities.shortfalls", lambda *_: [("no cpufreq here", "frequency: as_is")])
+    monkeypatch.setattr("workers.node.abilities.refused", lambda *_: (NO_CPUFREQ,))
     lab.work()
     ((ending, failure),) = told
     assert ending is Ending.FAIL

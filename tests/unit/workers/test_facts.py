@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from workers.benchmarks.engines import Bench
 from workers.node import facts
-from workers.node.facts import files, filesystem, frequency, memory, processor
+from workers.node.facts import device, files, filesystem, frequency, memory, processor
 
 TWO_CPUS = """\
 processor\t: 0
@@ -64,12 +63,13 @@ def test_of_two_mounts_on_one_point_the_later_counts() -> None:
     ("size", "can"), [("2147483648\n", True), ("0\n", False), (None, False)], ids=["takes TRIM", "zero", "absent"]
 )
 def test_trim_needs_a_device_that_takes_it(tmp_path: Path, size: str | None, can: bool) -> None:
-    device = tmp_path / "sys/dev/block/254:0"
-    (device / "queue").mkdir(parents=True)
+    folder = tmp_path / "sys/dev/block/254:0"
+    (folder / "queue").mkdir(parents=True)
     if size is not None:
-        (device / "queue/discard_max_bytes").write_text(size)
-    mount = filesystem.parse(MOUNTS)[0]
-    assert filesystem.can_discard(tmp_path, mount) is can
+        (folder / "queue/discard_max_bytes").write_text(size)
+    found = device.read(tmp_path, filesystem.parse(MOUNTS)[0].device)
+    assert found is not None
+    assert found.can_discard is can
 
 
 def cpufreq(root: Path, cpu: int, **held: str) -> Path:
@@ -87,7 +87,7 @@ def test_two_cpus_with_differing_ranges_in_order_of_number(tmp_path: Path) -> No
     assert (second.cpu, second.available_khz, second.governor) == (2, (1200000, 2800000), "userspace")
     assert second.offers(2800000)
     assert not second.offers(2000000)
-    assert (tenth.cpu, tenth.lowest_khz, tenth.current_khz) == (10, 0, None)
+    assert (tenth.cpu, tenth.lowest_khz, frequency.current_khz(tenth)) == (10, 0, None)
     assert tenth.offers(2000000)
     assert tenth.offers(0)
     assert not tenth.offers(2000001)
@@ -104,12 +104,12 @@ def test_a_file_that_is_absent_or_no_number_is_none(tmp_path: Path) -> None:
     assert files.text(tmp_path) is None
 
 
-def test_facts_of_this_machine_are_json(bench: Bench) -> None:
-    collected = json.loads(json.dumps(facts.collect(bench)))
+def test_facts_of_this_machine_are_json(tmp_path: Path) -> None:
+    collected = json.loads(json.dumps(facts.collect(tmp_path, {"builtin": "1"})))
     assert collected["processor"]["cpus"] > 0
     assert collected["target"]["file_system"]
 
 
-def test_facts_of_a_machine_with_nothing_are_none(bench: Bench, tmp_path: Path) -> None:
-    collected = facts.collect(bench, root=tmp_path / "nothing")
+def test_facts_of_a_machine_with_nothing_are_none(tmp_path: Path) -> None:
+    collected = facts.collect(tmp_path, {}, root=tmp_path / "nothing")
     assert (collected["processor"], collected["memory_kb"], collected["frequency"], collected["target"]) == (None,) * 4

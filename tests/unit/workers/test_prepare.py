@@ -13,6 +13,7 @@ from workers.benchmarks.engines import Bench
 from workers.node import abilities
 from workers.node.prepare import prepared, restore
 from workers.node.restore import Changes
+from workers.node.settings.steps import Write
 
 PINNED = Preparation(frequency=Frequency.PINNED)
 EVERYTHING = Preparation(frequency=Frequency.PINNED, trim=Cadence.PER_RUN, drop_caches=Cadence.PER_JOB)
@@ -35,6 +36,10 @@ def root(tmp_path: Path) -> Path:
     return root
 
 
+def write(path: Path, value: str) -> Write:
+    return Write(setting="governor", path=path, value=value)
+
+
 def bounds(root: Path) -> list[str]:
     files = sorted(root.glob("sys/devices/system/cpu/cpu*/cpufreq/scaling_m*_freq"))
     return [file.read_text().strip() for file in files]
@@ -51,7 +56,7 @@ def test_a_frequency_is_pinned_on_all_cpus_and_put_back(bench: Bench, root: Path
     before = bounds(root)
     with prepared(PINNED, {"frequency_khz": 2000000}, bench, root) as node:
         assert bounds(root) == ["2000000"] * 4
-        assert node.before_run()["frequency"] == "pinned"
+        assert node.before_run().observed["frequency"] == "pinned"
     assert bounds(root) == before
 
 
@@ -79,7 +84,7 @@ def test_what_somebody_else_changed_is_left_and_reported(tmp_path: Path) -> None
     file = tmp_path / "governor"
     file.write_text("powersave\n")
     changes = Changes(tmp_path)
-    changes.make(file, "performance")
+    changes.make([write(file, "performance")])
     file.write_text("ondemand\n")
     assert changes.restore() == [f"{file}: somebody else set it to ondemand; left as it is (it held powersave before)"]
     assert file.read_text() == "ondemand\n"
@@ -88,7 +93,7 @@ def test_what_somebody_else_changed_is_left_and_reported(tmp_path: Path) -> None
 def test_a_value_that_is_there_already_is_no_change(tmp_path: Path) -> None:
     file = tmp_path / "governor"
     file.write_text("performance\n")
-    Changes(tmp_path).make(file, "performance")
+    Changes(tmp_path).make([write(file, "performance")])
     assert not (tmp_path / "changes.json").exists()
 
 
@@ -113,10 +118,9 @@ def test_a_machine_without_cpufreq_names_the_line_that_helps(bench: Bench, tmp_p
 def test_as_is_changes_nothing_and_is_observed_as_such(bench: Bench, root: Path) -> None:
     before = bounds(root)
     with prepared(Preparation(), {}, bench, root) as node:
-        observed = node.before_run()
+        observed = node.before_run().observed
         assert bounds(root) == before
-    assert observed["frequency"] == "as_is"
-    assert observed["frequency_khz"] == [1300000, 1300000]
+    assert (observed["frequency"], observed["governor"]) == ("as_is", "schedutil")
 
 
 def test_caches_are_dropped_as_often_as_asked(bench: Bench, root: Path) -> None:

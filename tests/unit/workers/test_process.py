@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -54,6 +55,15 @@ def descriptors() -> set[str]:
 def alive(pid: int) -> bool:
     found = groups.process(pid)
     return found is not None and found.state not in "ZX"
+
+
+def test_a_program_that_prints_line_by_line_does_not_wake_the_agent_at_every_line(
+    runner: Runner, tmp_path: Path
+) -> None:
+    before = resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+    ended = runner.run(shell(tmp_path, "for n in $(seq 100); do echo $n; sleep 0.002; done"))
+    assert ended.output.split() == [str(n) for n in range(1, 101)]
+    assert resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw - before < 50
 
 
 def test_output_status_and_duration_come_back(runner: Runner, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -47,11 +48,13 @@ def read(root: Path, path: Path) -> Mount | None:
     return None if text is None else of(path.resolve(), parse(text))
 
 
-def can_discard(root: Path, mount: Mount) -> bool:
-    """Does the device below take TRIM? A partition has its queue at the disk above it."""
-    device = root / "sys/dev/block" / mount.device
-    sizes = (files.number(device / where / "discard_max_bytes") for where in ("queue", "../queue"))
-    return any(size is not None and size > 0 for size in sizes)
+def free_kb(path: Path) -> int | None:
+    """Space for those who are not root; None when the folder cannot be asked."""
+    try:
+        found = os.statvfs(path)
+    except OSError:
+        return None
+    return found.f_bavail * found.f_frsize // 1024
 
 
 def _line(line: str) -> Mount:

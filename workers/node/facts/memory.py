@@ -1,4 +1,4 @@
-"""Memory: /proc/meminfo."""
+"""Memory: /proc/meminfo, /sys/devices/system/node, /sys/kernel/mm."""
 
 from __future__ import annotations
 
@@ -17,13 +17,24 @@ class Memory:
     """Waits to be written."""
     writeback_kb: int | None
     """Is being written."""
+    swap_kb: int | None = None
+    swap_free_kb: int | None = None
+
+    @property
+    def unwritten_kb(self) -> int | None:
+        """What the kernel still has to write: dirty and being written."""
+        return None if self.dirty_kb is None or self.writeback_kb is None else self.dirty_kb + self.writeback_kb
 
 
 def parse(text: str) -> Memory:
     """Read /proc/meminfo."""
     fields = {key: value.split()[0] for key, _, value in (line.partition(":") for line in text.splitlines()) if value}
     return Memory(
-        total_kb=_kb(fields, "MemTotal"), dirty_kb=_kb(fields, "Dirty"), writeback_kb=_kb(fields, "Writeback")
+        total_kb=_kb(fields, "MemTotal"),
+        dirty_kb=_kb(fields, "Dirty"),
+        writeback_kb=_kb(fields, "Writeback"),
+        swap_kb=_kb(fields, "SwapTotal"),
+        swap_free_kb=_kb(fields, "SwapFree"),
     )
 
 
@@ -31,6 +42,17 @@ def read(root: Path) -> Memory | None:
     """The memory of the machine whose files are under `root`."""
     text = files.text(root / "proc/meminfo")
     return None if text is None else parse(text)
+
+
+def numa_nodes(root: Path) -> int | None:
+    """How many parts the memory has; None where the kernel knows of none."""
+    listed = files.text(root / "sys/devices/system/node/online")
+    return len(files.numbers(listed)) if listed else None
+
+
+def transparent_huge_pages(root: Path) -> str | None:
+    """always, madvise or never."""
+    return files.chosen(files.text(root / "sys/kernel/mm/transparent_hugepage/enabled"))
 
 
 def _kb(fields: dict[str, str], name: str) -> int | None:

@@ -1,0 +1,130 @@
+"""What is counted around a run, and what is absent where a machine cannot count it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from orchestrator.contracts.preparation import Collector
+from tests.unit.workers.machines import VM, XEON, unpack
+from workers.node import collectors
+from workers.node.collectors import perf, proc, rapl, trimmed
+from workers.node.facts import device, tunable
+from workers.node.watch import Watch
+
+
+def zone(root: Path, place: str, *, name: str, energy_uj: int) -> Path:
+    folder = root / "sys/class/powercap" / place
+    folder.mkdir(parents=True, exist_ok=True)
+    for file, value in (("name", name), ("max_energy_range_uj", 1000), ("energy_uj", energy_uj)):
+        (folder / file).write_text(f"{value}\n")
+    return folder
+
+
+def test_a_machine_that_counts_nothing_has_nothing_collected(tmp_path: Path) -> None:
+    root = unpack(VM, tmp_path)
+    names = (Collector.RAPL, Collector.TRIM)
+    for collector in collectors.chosen(names, root, tunable.read(root, Path("/"))).values():
+        collector.begin()
+        assert collector.end() == {}
+        collector.close()
+
+
+def test_energy_is_told_by_zone_and_a_counter_may_turn_over(tmp_path: Path) -> None:
+    zone(tmp_path, "intel-rapl:0", name="package-0", energy_uj=0)
+    dram = zone(tmp_path, "intel-rapl:0:0", name="dram", energy_uj=900)
+    zone(tmp_path, "intel-rapl:1:0", name="dram", energy_uj=5)
+    found = rapl.Rapl(tmp_path)
+    found.begin()
+    (dram / "energy_uj").write_text("100\n")
+    assert found.end() == {"package-0_j": 0.0, "dram_j": 200 / 1e6, "dram@1:0_j": 0.0}
+
+
+def test_energy_that_is_for_root_only_is_absent(tmp_path: Path) -> None:
+    (zone(tmp_path, "intel-rapl:0", name="package-0", energy_uj=0) / "energy_uj").unlink()
+    assert rapl.zones(tmp_path) == ()
+
+
+def test_differences_of_proc_are_told(tmp_path: Path) -> None:
+    root = unpack(XEON, tmp_path)
+    (root / "proc/stat").write_text("cpu  1 2 3\nctxt 100\nbtime 5\n")
+    (root / "proc/vmstat").write_text("pgfault 7\npgmajfault 0\nnr_dirty 3\n")
+    (root / "sys/block/sda/stat").write_text("1 0 10 0 1 0 20 0 0 0 0\n")
+    facts = tunable.read(root, Path("/"))
+    found = proc.Proc(root, facts.device)
+    found.begin()
+    (root / "proc/stat").write_text("cpu  1 2 3\nctxt 150\n")
+    (root / "sys/block/sda/stat").write_text("1 0 10 0 1 0 2020 0 0 0 0\n")
+    told = found.end()
+    assert (told["context_switches"], told["page_faults"], told["major_page_faults"]) == (50, 0, 0)
+    assert (told["sectors_read"], told["sectors_written"]) == (0, 2000)
+
+
+def test_use_of_a_disk_is_told_from_its_first_trim_on(tmp_path: Path) -> None:
+    root = unpack(XEON, tmp_path)
+    stat = root / "sys/block/sda/stat"
+    stat.write_text("1 0 10 0 1 0 20 0 0 0 0\n")
+    disk = device.read(root, "8:2")
+    found = trimmed.SinceTrim(disk)
+    found.begin()
+    assert found.end() == {}
+    trimmed.note_trim(disk)
+    told = []
+    for written in (20, 24):
+        stat.write_text(f"1 0 10 0 1 0 {written} 0 0 0 0\n")
+        found.begin()
+        told.append(dict(found.end()))
+    assert told == [
+        {"bytes_since_trim": 0, "runs_since_trim": 0},
+        {"bytes_since_trim": 4 * 512, "runs_since_trim": 1},
+    ]
+
+
+def test_events_that_perf_cannot_count_are_left_out() -> None:
+    text = (
+        '{"counter-value" : "0.504549", "unit" : "msec", "event" : "task-clock"}\n'
+        '{"counter-value" : "<not supported>", "unit" : "", "event" : "cycles"}\n'
+        '{"counter-value" : "0", "unit" : "", "event" : "cpu-migrations:u"}\n'
+        "Failed to attach\n"
+    )
+    assert perf.parse(text) == {"task-clock": 0.504549, "cpu-migrations": 0.0}
+
+
+def test_a_machine_without_perf_counts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    found = perf.Perf()
+    found.begin()
+    assert found.end() == {}
+
+
+def test_a_perf_that_cannot_count_fails_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "perf"
+    broken.write_text("#!/bin/sh\necho 'No permission' >&2\nexit 255\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(shutil, "which", lambda _: str(broken))
+    found = perf.Perf()
+    found.begin()
+    assert found.end() == {}
+
+
+@pytest.mark.skipif(shutil.which("perf") is None, reason="perf is not installed")
+def test_perf_counts_what_this_process_does_in_between() -> None:
+    found = perf.Perf()
+    found.begin()
+    sum(range(100_000))
+    told = found.end()
+    assert told == {} or told["task-clock"] >= 0
+
+
+def test_what_was_collected_is_told_by_collector(tmp_path: Path) -> None:
+    root = unpack(XEON, tmp_path)
+    zone(root, "intel-rapl:0", name="package-0", energy_uj=3)
+    facts = tunable.read(root, Path("/"))
+    names = (Collector.RAPL, Collector.TRIM)
+    watch = Watch(root, facts, wanted_khz=None, target=tmp_path, shared=False, collect=names)
+    watch.begin()
+    watch.end()
+    assert watch.collected() == {"rapl": {"package-0_j": 0.0}}
+    watch.close()

@@ -1,0 +1,44 @@
+"""What a study may have counted around a run. What a machine has not is absent; a collector never fails a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from orchestrator.contracts.preparation import Collector
+from workers.node.collectors.perf import Perf
+from workers.node.collectors.proc import Proc
+from workers.node.collectors.rapl import Rapl
+from workers.node.collectors.trimmed import SinceTrim
+from workers.node.settings.steps import Facts
+
+
+class Counting(Protocol):
+    """One collector."""
+
+    def begin(self) -> None:
+        """Right before a run."""
+
+    def end(self) -> Mapping[str, float]:
+        """Right after it: what was counted; empty where nothing can be."""
+
+    def close(self) -> None:
+        """At the end of the job, or of a run that was stopped."""
+
+
+def chosen(names: tuple[Collector, ...], root: Path, facts: Facts) -> dict[str, Counting]:
+    """The collectors that a study asks for, by name."""
+    return {str(name): _one(name, root, facts) for name in names}
+
+
+def _one(name: Collector, root: Path, facts: Facts) -> Counting:
+    match name:
+        case Collector.PROC:
+            return Proc(root, facts.device)
+        case Collector.RAPL:
+            return Rapl(root)
+        case Collector.PERF:
+            return Perf()
+        case Collector.TRIM:
+            return SinceTrim(facts.device)

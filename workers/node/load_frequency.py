@@ -1,0 +1,103 @@
+"""The CPU frequency under load: from APERF/MPERF over the whole run where they can be read, else from rare samples."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import struct
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from workers.node.facts.frequency import Scaling, current_khz
+
+MPERF, APERF = 0xE7, 0xE8
+FIRST_SAMPLE_S = 1.0
+"""Then after twice as long each time: never more than one wake-up a second while a benchmark measures."""
+LONGEST_PAUSE_S = 60.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Seen:
+    """A frequency and how it was come by."""
+
+    khz: int
+    source: str
+
+
+class Meter:
+    """Begin before a run, end after it. On a machine without cpufreq it does nothing at all."""
+
+    def __init__(self, root: Path, scalings: tuple[Scaling, ...]) -> None:
+        self._root = root
+        self._scalings = scalings
+        self._before: list[tuple[int, int]] | None = None
+        self.samples: list[int] = []
+        """Of the run in hand, in kHz."""
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def begin(self) -> None:
+        """Read the registers; without them, start sampling."""
+        if not self._scalings:
+            return
+        self._before = self._all_registers()
+        if self._before is None:
+            self.samples = []
+            self._over.clear()
+            self._thread = threading.Thread(target=self._sample, name="frequency", daemon=True)
+            self._thread.start()
+
+    def end(self) -> Seen | None:
+        """What the CPUs ran at."""
+        if self._thread is not None:
+            self._over.set()
+            self._thread.join()
+            self._thread = None
+        if self._before is not None and (measured := self._measured(self._before)) is not None:
+            return Seen(khz=measured, source="aperf_mperf")
+        if self.samples:
+            return Seen(khz=int(statistics.median(self.samples)), source="sampled")
+        now = self._now()
+        return None if now is None else Seen(khz=now, source="after_run")
+
+    def _sample(self) -> None:
+        pause_s = FIRST_SAMPLE_S
+        while not self._over.wait(pause_s):
+            if (now := self._now()) is not None:
+                self.samples.append(now)
+            pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+
+    def _now(self) -> int | None:
+        """The fastest CPU's: one that is idle says little."""
+        found = (current_khz(scaling) for scaling in self._scalings)
+        return max((khz for khz in found if khz is not None), default=None)
+
+    def _measured(self, before: list[tuple[int, int]]) -> int | None:
+        """Average while not idle, over all CPUs: APERF counts cycles, MPERF those of the base frequency."""
+        after = self._all_registers()
+        base_khz = self._scalings[0].base_khz
+        if after is None or base_khz is None:
+            return None
+        actual = sum(now[0] - then[0] for then, now in zip(before, after, strict=True))
+        reference = sum(now[1] - then[1] for then, now in zip(before, after, strict=True))
+        return round(base_khz * actual / reference) if reference > 0 else None
+
+    def _all_registers(self) -> list[tuple[int, int]] | None:
+        """APERF and MPERF of every CPU; None where they are not for us to read."""
+        if self._scalings[0].base_khz is None:
+            return None
+        try:
+            return [registers(self._root, scaling.cpu) for scaling in self._scalings]
+        except (OSError, struct.error):
+            return None
+
+
+def registers(root: Path, cpu: int) -> tuple[int, int]:
+    """APERF and MPERF of a CPU. Raises OSError: no such device (module msr), or only for root."""
+    descriptor = os.open(root / f"dev/cpu/{cpu}/msr", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        aperf, mperf = (struct.unpack("<Q", os.pread(descriptor, 8, number))[0] for number in (APERF, MPERF))
+    finally:
+        os.close(descriptor)
+    return aperf, mperf
