@@ -230,6 +230,7 @@ def test_what_outlives_the_agent_and_its_watcher_is_ended_by_the_next_life(
     assert running is not None
     agent.send_signal(signal.SIGSTOP)  # or it would end the group when it sees the watcher's end
     os.kill(running.group, signal.SIGKILL)
+    wait_until(lambda: not alive(running.group), "the watcher is dead")
     agent.kill()
     agent.wait()
     assert all(alive(pid) for pid in survivors)
