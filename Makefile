@@ -32,7 +32,7 @@ check: $(VENV)/.dev ## Check format, lint, strict types and import rules
 	$(BIN)/pytest -q tests/unit/test_import_rules.py
 
 bench-fit: $(VENV)/.dev ## Time the mixture fits
-	$(BIN)/python tests/benchmarks/bench_fit.py
+	$(BIN)/python -m tests.benchmarks.bench_fit $(ARGS)
 
 bench-node: $(VENV)/.dev ## Measure what an agent costs and changes, against a bare loop
 	$(BIN)/python tests/benchmarks/bench_node.py
