@@ -23,7 +23,7 @@ def test_the_median_of_a_normal_sample_has_its_known_standard_error():
 
 @pytest.mark.parametrize("seed", [0, 2, 3])
 def test_the_choice_of_a_model_adds_to_the_standard_error(seed):
-    """Groups so close that BIC sees one component, but two in many a draw; without the choice the draws are the same."""
+    """Groups so close that BIC sees one component, but two in many a draw. Both bootstraps draw the same runs."""
     rng = np.random.default_rng(seed)
     x = np.concatenate([rng.normal(0.0, 1.0, 100), rng.normal(2.5, 1.0, 30)])
     chosen = mixture.select(x, options=NORMAL)
