@@ -25,10 +25,15 @@ PIECES_Z = np.concatenate(
 NODES = 8
 
 
-def quantile(fit: "Fit", q: float) -> float:
-    """The q-quantile of a mixture, between the smallest and the largest of its components' q-quantiles."""
+def check_quantile(q: float) -> None:
+    """Raises `AnalysisError` unless 0 < q < 1."""
     if not 0 < q < 1:
         raise AnalysisError(f"a quantile needs 0 < q < 1, not {q}")
+
+
+def quantile(fit: "Fit", q: float) -> float:
+    """The q-quantile of a mixture, between the smallest and the largest of its components' q-quantiles."""
+    check_quantile(q)
     ends = fit.component_quantiles(q)
     low, high = float(np.min(ends)), float(np.max(ends))
     if low == high or fit.cdf(low) >= q:
@@ -47,11 +52,14 @@ def quantile_se(fit: "Fit", q: float) -> float:
     gradient = quantile_gradient(fit, quantile(fit, q))
     information = score_information(fit)
     size = np.sqrt(np.diag(information))
-    scaled = information / np.outer(size, size)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        scaled = information / np.outer(size, size)
     if not np.all(np.isfinite(scaled)) or np.linalg.cond(scaled) > LARGEST_CONDITION:
         raise NoStandardErrorError("no standard error: the information matrix is singular; fewer components may do")
     direction = gradient / size
-    return float(np.sqrt(direction @ np.linalg.solve(scaled, direction) / fit.n))
+    reach = float(np.max(np.abs(direction)))  # squares of 1e-300 are 0
+    direction /= reach
+    return reach * float(np.sqrt(direction @ np.linalg.solve(scaled, direction) / fit.n))
 
 
 def score_information(fit: "Fit") -> Array:

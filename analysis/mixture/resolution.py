@@ -45,9 +45,10 @@ def clock_size_kb(distinct: Array) -> float | None:
     if len(distinct) < 4:
         return None
     work_s = SIZES_KB[:, None] / distinct
-    place = (work_s + TICK_S) * GRID_PER_S
-    off_grid = np.abs(place - np.rint(place))
-    tolerance = 1e-3 + 1.1 * place * PRINTED / distinct
+    with np.errstate(over="ignore", invalid="ignore"):  # sizes far from those of these throughputs
+        place = (work_s + TICK_S) * GRID_PER_S
+        off_grid = np.abs(place - np.rint(place))
+        tolerance = 1e-3 + 1.1 * place * PRINTED / distinct
     resolved = np.max(tolerance, axis=1) < 0.1
     fits = np.flatnonzero(resolved & np.all(off_grid <= tolerance, axis=1))
     return float(SIZES_KB[fits[0]]) if len(fits) else None

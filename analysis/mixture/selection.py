@@ -162,15 +162,25 @@ def select(x: ArrayLike, *, options: Options | None = None) -> Selection:
     """
     chosen = Options() if options is None else options
     sample = read_sample(x, chosen)
-    families = [name for name in NAMES if name in chosen.families]
-    notice = None
+    notice = None if sample.positive else "values <= 0: only the normal family was fitted"
+    return _judge(sample, _fit_all(sample, chosen), notice, chosen)
+
+
+def best_fit(x: ArrayLike, *, options: Options | None = None) -> Fit:
+    """The fit that `select` chooses for x, shape (n,), without what a verdict needs. Raises `BadSampleError`."""
+    chosen = Options() if options is None else options
+    table = _fit_all(read_sample(x, chosen), chosen)
+    return table[ranked(table, chosen)[0]]
+
+
+def _fit_all(sample: Sample, options: Options) -> tuple[Fit, ...]:
+    """Every family that the sample allows with 1 to `max_components` components."""
+    families = [name for name in NAMES if name in options.families]
     if not sample.positive:
         families = [name for name in families if not FAMILIES[name].needs_positive]
-        notice = "values <= 0: only the normal family was fitted"
     _check_support(sample, families)
-    found = search(sample, families, chosen.max_components, chosen.floor)
-    table = tuple(_result(sample, name, found[name, k], chosen) for name, k in sorted(found, key=_table_order))
-    return _judge(sample, table, notice, chosen)
+    found = search(sample, families, options.max_components, options.floor)
+    return tuple(_result(sample, name, found[name, k], options) for name, k in sorted(found, key=_table_order))
 
 
 def _table_order(key: tuple[str, int]) -> tuple[int, int]:

@@ -14,6 +14,7 @@ import click
 
 from analysis import modality
 from analysis.mixture import FAMILY_NAMES, Failure, Fit, Options, Selection, select_each
+from orchestrator.cli import quantiles as quantile_rows
 from orchestrator.contracts.errors import TableError
 from orchestrator.contracts.tables import Table, read_table
 
@@ -44,6 +45,15 @@ def _names(_context: click.Context, _parameter: click.Parameter, value: str | No
 @click.option("--unit", default="kB/s", show_default=True, help="Unit of the values, for the sentences on stderr.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write one row per configuration here.  [default: stdout]")
 @click.option("--table", "table_out", type=click.Path(path_type=Path), help="Write every fit, a row each, here.")
+@click.option("--quantiles", callback=quantile_rows.parse, help="Quantiles to report, as in 0.1,0.9.")
+@click.option("--quantiles-out", type=click.Path(path_type=Path), help="Write one row per configuration and quantile.")
+@click.option(
+    "--se",
+    type=click.Choice(quantile_rows.METHODS),
+    help="Standard errors; bootstrap repeats the selection.  [default: delta]",
+)
+@click.option("--resamples", type=click.IntRange(2), default=200, show_default=True, help="Draws of the bootstrap.")
+@click.option("--seed", type=click.IntRange(0), default=DEFAULTS.seed, show_default=True, help="Seed of the bootstrap.")
 def fit(  # noqa: PLR0917 - one parameter per option of the command
     file: Path,
     families: tuple[str, ...],
@@ -55,12 +65,24 @@ def fit(  # noqa: PLR0917 - one parameter per option of the command
     unit: str,
     out: Path | None,
     table_out: Path | None,
+    quantiles: tuple[float, ...],
+    quantiles_out: Path | None,
+    se: str | None,
+    resamples: int,
+    seed: int,
 ) -> int:
     """Fit mixture distributions to the samples in FILE (CSV, plain or .gz).
 
     Six families with one to five components are fitted to every configuration, the best is chosen by BIC, and each
     configuration is judged: multimodal, unimodal, mixture or undecided. Ctrl-C keeps the rows that are finished.
+
+    \b
+    Example:
+      modescope fit samples.csv --out verdicts.csv
+      modescope fit samples.csv --out verdicts.csv --quantiles 0.1,0.9 --quantiles-out quantiles.csv --se bootstrap
     """
+    quantile_rows.check_together(quantiles, quantiles_out, se)
+    request = quantile_rows.Request(quantiles=quantiles, method=se or "delta", resamples=resamples, seed=seed)
     options = Options.from_dict(
         {
             "families": list(families),
@@ -73,10 +95,18 @@ def fit(  # noqa: PLR0917 - one parameter per option of the command
     with ExitStack() as files:
         summary = _writer(files, out, (*table.label_names, *SUMMARY_COLUMNS))
         fits = None if table_out is None else _writer(files, table_out, (*table.label_names, *TABLE_COLUMNS))
+        write = None
+        if quantiles_out is not None:
+            write = _writer(files, quantiles_out, (*table.label_names, *quantile_rows.COLUMNS))
         results, complete = _fit_all(table, options, processes, fits)
         _write_summary(summary, table, results, options, unit)
-    if not complete:
-        click.echo(f"stopped: {len(results)} of {len(table.samples)} configurations are finished and judged", err=True)
+        if not complete:
+            done = f"{len(results)} of {len(table.samples)}"
+            click.echo(f"stopped: {done} configurations are finished and judged", err=True)
+        # Who stops the fits does not want to wait for a bootstrap.
+        if write is not None and (complete or request.method == "delta"):
+            found = quantile_rows.rows(request, table.samples, results, options, processes)
+            complete = _write_all(write, found) and complete
     return 0 if complete else INTERRUPTED
 
 
@@ -133,6 +163,17 @@ def _write_summary(
             _tell(sample.labels, verdict.sentence)
         write((*sample.labels, *_summary_cells(result, dip_q, verdict.kind)))
     click.echo(", ".join(f"{count} {kind}" for kind, count in kinds.most_common()), err=True)
+
+
+def _write_all(write: Callable[[Sequence[object]], object], rows: Iterator[Sequence[object]]) -> bool:
+    """Write rows as they come; whether all of them came."""
+    try:
+        for row in rows:
+            write(row)
+    except KeyboardInterrupt:
+        click.echo("stopped: the quantiles written so far are kept", err=True)
+        return False
+    return True
 
 
 def _tell(labels: Sequence[str], sentence: str) -> None:

@@ -61,6 +61,11 @@ def test_the_order_of_components_does_not_matter(family):
         assert swapped.quantile_se(q) == pytest.approx(fit.quantile_se(q), rel=1e-9)
 
 
+def test_tiny_values_have_a_standard_error():
+    fit = made("lognormal", weights=(1.0,), locations=(np.log(1e-298),), scales=(0.1,), at_floor=(False,), n=100)
+    assert fit.quantile_se(0.5) == pytest.approx(1e-300, rel=1e-6)
+
+
 @pytest.mark.parametrize("family", NAMES)
 def test_a_model_never_knows_less_than_the_order_statistics(family):
     fit = positive(family)
