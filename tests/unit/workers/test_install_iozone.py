@@ -12,7 +12,7 @@ SCRIPT = Path(__file__).parents[3] / "deploy" / "install-iozone"
 SOURCES = """\
 Types: deb
 # a comment with main in it
-URIs: http://example.invalid/debian
+URIs: http://example.invalid/mirror
 Suites: bookworm bookworm-updates
 Components: main contrib
 
@@ -22,9 +22,9 @@ Suites: stable-tools
 Components: main
 """
 LIST = """\
-# deb http://example.invalid/debian bookworm main
-deb [signed-by=/k.gpg] http://example.invalid/debian bookworm main
-deb http://example.invalid/debian bookworm-security main non-free
+# deb http://example.invalid/mirror bookworm main
+deb [signed-by=/k.gpg] http://example.invalid/mirror bookworm main
+deb http://example.invalid/mirror bookworm-security main non-free
 deb http://example.invalid/pg bookworm-pgdg main
 """
 
@@ -62,8 +62,8 @@ def test_the_component_is_enabled_for_this_release_only(root: Path) -> None:
         "main contrib", "main contrib non-free"
     )
     assert (root / "etc/apt/sources.list").read_text() == LIST.replace(
-        "debian bookworm main\ndeb http://example.invalid/debian bookworm-security",
-        "debian bookworm main non-free\ndeb http://example.invalid/debian bookworm-security",
+        "debian bookworm main\ndeb http://example.invalid/mirror bookworm-security",
+        "debian bookworm main non-free\ndeb http://example.invalid/mirror bookworm-security",
     )
     assert (root / "calls").read_text().splitlines() == ["update", "install --yes --no-install-recommends iozone3"]
 
