@@ -62,8 +62,8 @@ def test_the_component_is_enabled_for_this_release_only(root: Path) -> None:
         "main contrib", "main contrib non-free"
     )
     assert (root / "etc/apt/sources.list").read_text() == LIST.replace(
-        "debian bookworm main\ndeb http://example.invalid/mirror bookworm-security",
-        "debian bookworm main non-free\ndeb http://example.invalid/mirror bookworm-security",
+        "mirror bookworm main\ndeb http://example.invalid/mirror bookworm-security",
+        "mirror bookworm main non-free\ndeb http://example.invalid/mirror bookworm-security",
     )
     assert (root / "calls").read_text().splitlines() == ["update", "install --yes --no-install-recommends iozone3"]
 
