@@ -50,7 +50,7 @@ def living_members(group: int) -> list[Process]:
         os.killpg(group, 0)
     except ProcessLookupError:
         return []
-    except PermissionError:
+    except PermissionError:  # it is there, and belongs to somebody else
         pass
     everyone = (process(int(entry.name)) for entry in PROC.iterdir() if entry.name.isdigit())
     return [found for found in everyone if found is not None and found.group == group and found.state not in "ZX"]
