@@ -363,7 +363,10 @@ def main() -> None:
     arguments = parser.parse_args()
     setting = Setting(quick=arguments.quick, data=arguments.data)
     console, lines = Console(), []
-    for part in arguments.only.split(","):
+    parts = arguments.only.split(",")
+    if unknown := set(parts) - set(PARTS):
+        parser.error(f"--only: no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    for part in parts:
         for line in PARTS[part](setting):
             lines.append(line)
             console.print(f"{line.what}: {line.measured} (bar {line.bar})", highlight=False)
