@@ -179,12 +179,6 @@ CREATE TABLE runs (
 CREATE UNIQUE INDEX runs_one_valid_per_replicate ON runs (setting_id, replicate) WHERE validity = 'valid';
 CREATE INDEX runs_not_valid ON runs (setting_id, replicate) WHERE validity <> 'valid';
 
-CREATE VIEW measurements AS
-SELECT r.id AS run_id, r.setting_id, t.campaign_id, m.mode, r.replicate, m.value AS throughput_kbps, r.validity
-FROM runs AS r
-JOIN settings AS t ON t.id = r.setting_id
-CROSS JOIN LATERAL unnest(t.modes, r."values") AS m (mode, value);
-
 -- What each node did for each campaign, in all and in slices of ten seconds.
 CREATE TABLE shares (
     campaign_id integer NOT NULL,

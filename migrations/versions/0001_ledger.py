@@ -1,4 +1,4 @@
-"""The ledger: campaigns, settings, jobs, nodes, runs, analyses, and the functions through which agents speak to it."""
+"""The ledger: campaigns, settings, jobs, nodes, runs, analyses."""
 
 from migrations.sql import run_sql
 
@@ -7,6 +7,5 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Make tables first, then the functions that work on them."""
+    """Make the tables; migrations/functions follow."""
     run_sql("0001_tables.sql")
-    run_sql("0001_functions.sql")

@@ -39,6 +39,7 @@ class Ledger(Base):
     id: Mapped[UUID] = mapped_column(primary_key=True)
     created_at: Mapped[datetime]
     reconciled_at: Mapped[datetime]
+    functions_digest: Mapped[str | None]
 
 
 class Node(Base):

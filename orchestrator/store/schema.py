@@ -6,8 +6,9 @@ from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
+from migrations import functions
 from orchestrator.contracts.errors import SchemaError
 from orchestrator.store.postgres.connection import connect
 
@@ -28,14 +29,19 @@ def upgrade(database_url: str) -> None:
         )
         config = _config()
         _refuse_newer(MigrationContext.configure(connection).get_current_revision(), config)
+        if _version(connection) == _newest(config):
+            return
         config.attributes["connection"] = connection
+        cursor = connection.connection.cursor()
+        functions.drop(cursor)
         command.upgrade(config, "head")
+        functions.create(cursor)
 
 
 def current(database_url: str) -> tuple[str | None, str]:
-    """The schema's version and the newest one this code knows."""
+    """The schema's version and the newest one this code knows: the last migration and the functions' digest."""
     with connect(database_url).connect() as connection:
-        found = MigrationContext.configure(connection).get_current_revision()
+        found = _version(connection)
     return found, _newest(_config())
 
 
@@ -57,7 +63,19 @@ def _config() -> Config:
 
 
 def _newest(config: Config) -> str:
-    return ScriptDirectory.from_config(config).get_current_head() or ""
+    return _named(ScriptDirectory.from_config(config).get_current_head() or "", functions.digest())
+
+
+def _version(connection: Connection) -> str | None:
+    revision = MigrationContext.configure(connection).get_current_revision()
+    if revision is None:
+        return None
+    kept = connection.execute(text("SELECT to_jsonb(l) ->> 'functions_digest' FROM ledger AS l")).scalar_one()
+    return _named(revision, kept or "")  # before migration 0002 there was no such column
+
+
+def _named(revision: str, digest: str) -> str:
+    return f"{revision}.{digest[:8]}"
 
 
 def _refuse_newer(found: str | None, config: Config) -> None:

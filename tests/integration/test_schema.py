@@ -40,3 +40,17 @@ def test_a_database_of_a_newer_version_is_refused_in_one_line(database_url: str)
         schema.upgrade(database_url)
     with pytest.raises(SchemaError, match="9999"):
         schema.require_current(database_url)
+
+
+def test_functions_that_differ_from_the_source_are_replaced_with_their_triggers(database_url: str) -> None:
+    with connect(database_url).begin() as connection:
+        connection.execute(text("CREATE FUNCTION tell(text) RETURNS int LANGUAGE sql AS 'SELECT 1'"))
+        connection.execute(text("UPDATE ledger SET functions_digest = 'of an earlier version'"))
+    with pytest.raises(SchemaError, match="modescope db upgrade"):
+        schema.require_current(database_url)
+    schema.upgrade(database_url)
+    schema.require_current(database_url)
+    with connect(database_url).connect() as connection:
+        named_tell = connection.execute(text("SELECT count(*) FROM pg_proc WHERE proname = 'tell'")).scalar_one()
+        triggers = connection.execute(text("SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal")).scalar_one()
+    assert (named_tell, triggers) == (1, 2)

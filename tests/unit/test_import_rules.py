@@ -26,6 +26,7 @@ MAY_IMPORT = {
         "orchestrator.logs",
     ),
     "analysis": ("analysis",),
+    "orchestrator.store.schema": ("orchestrator.contracts", "orchestrator.store", "migrations"),
     "migrations": ("migrations", "orchestrator.store"),
 }
 # Heavy or dangerous libraries, and the only places that may know them.

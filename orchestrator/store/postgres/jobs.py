@@ -1,4 +1,4 @@
-"""The ledger of who does what: each call is one of the functions in migrations/sql/."""
+"""The ledger of who does what: each call is one of the functions in migrations/functions/."""
 
 from __future__ import annotations
 

@@ -1,0 +1,33 @@
+-- Counters and events that are kept as rows move.
+
+CREATE FUNCTION tell(p_kind text, p_message text, p_campaign integer, p_node integer) RETURNS void
+LANGUAGE sql AS $$
+    INSERT INTO events (kind, message, campaign_id, node_id) VALUES (p_kind, p_message, p_campaign, p_node);
+$$;
+
+-- Keep job_counts true, and wake the controller, whoever moves a job.
+CREATE FUNCTION count_jobs() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO job_counts AS c (campaign_id, state, jobs)
+        SELECT campaign_id, state, count(*) FROM now_rows GROUP BY campaign_id, state
+        ON CONFLICT (campaign_id, state) DO UPDATE SET jobs = c.jobs + EXCLUDED.jobs;
+    ELSE
+        INSERT INTO job_counts AS c (campaign_id, state, jobs)
+        SELECT campaign_id, state, sum(change) FROM (
+            SELECT campaign_id, state, -1 AS change FROM old_rows
+            UNION ALL SELECT campaign_id, state, 1 FROM now_rows
+        ) AS moved
+        GROUP BY campaign_id, state HAVING sum(change) <> 0
+        ORDER BY campaign_id, state   -- one order for all, so that no two transactions wait for each other
+        ON CONFLICT (campaign_id, state) DO UPDATE SET jobs = c.jobs + EXCLUDED.jobs;
+    END IF;
+    IF EXISTS (SELECT FROM now_rows) THEN
+        PERFORM pg_notify('modescope', 'jobs');
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER jobs_counted_on_insert AFTER INSERT ON jobs
+    REFERENCING NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
+CREATE TRIGGER jobs_counted_on_update AFTER UPDATE ON jobs
+    REFERENCING OLD TABLE AS old_rows NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();

@@ -1,0 +1,82 @@
+-- Leases: claim, renew. State changes follow orchestrator/contracts/jobs.py (TRANSITIONS).
+
+-- How long a lease lasts: the time-out of one run and fifteen seconds.
+CREATE FUNCTION lease_s(p_engine_options jsonb) RETURNS double precision LANGUAGE sql IMMUTABLE AS $$
+    SELECT coalesce((p_engine_options ->> 'timeout_s')::double precision, 600) + 15;
+$$;
+
+-- The replicates of a job that still have no valid run, each with the number of its next try: [[replicate, try], ...].
+CREATE FUNCTION pending(p_job jobs) RETURNS jsonb LANGUAGE sql STABLE AS $$
+    SELECT coalesce(jsonb_agg(jsonb_build_array(k, (
+               SELECT count(*) FROM runs AS r
+               WHERE r.setting_id = p_job.setting_id AND r.replicate = k AND r.validity <> 'valid')) ORDER BY k), '[]')
+    FROM generate_series(p_job.first_replicate, p_job.first_replicate + p_job.replicates - 1) AS k
+    WHERE NOT EXISTS (
+        SELECT FROM runs AS r WHERE r.setting_id = p_job.setting_id AND r.replicate = k AND r.validity = 'valid');
+$$;
+
+CREATE FUNCTION claim(p_job bigint, p_session uuid) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+    v_job jobs;
+    v_campaign campaigns;
+    v_setting settings;
+    v_engine text;
+    v_options jsonb;
+    v_session sessions;
+BEGIN
+    SELECT * INTO v_session FROM sessions WHERE key = p_session AND ended_at IS NULL;
+    SELECT t.* INTO v_setting FROM jobs AS j JOIN settings AS t ON t.id = j.setting_id WHERE j.id = p_job;
+    SELECT * INTO v_campaign FROM campaigns WHERE id = v_setting.campaign_id;
+    v_engine := CASE WHEN v_setting.control IS NULL THEN v_campaign.engine ELSE 'replay' END;
+    v_options := CASE WHEN v_setting.control IS NULL THEN v_campaign.engine_options
+                      ELSE v_campaign.controls -> v_setting.control END;
+    UPDATE nodes SET seen_at = clock_timestamp() WHERE id = v_session.node_id AND session_id = v_session.id;
+    UPDATE jobs AS j
+    SET state = 'leased', token = gen_random_uuid(), session_id = v_session.id, attempt = attempt + 1, brought = 0,
+        lease_until = clock_timestamp() + make_interval(secs => lease_s(v_options))
+    FROM campaigns AS c, nodes AS n
+    WHERE j.id = p_job AND j.state = 'offered' AND j.node_id = v_session.node_id
+      AND c.id = j.campaign_id AND c.state = 'running' AND NOT c.paused
+      AND n.id = j.node_id AND n.state = 'ready' AND n.session_id = v_session.id
+    RETURNING j.* INTO v_job;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    UPDATE campaigns SET first_claim_at = clock_timestamp() WHERE id = v_job.campaign_id AND first_claim_at IS NULL;
+    RETURN jsonb_build_object(
+        'job_id', v_job.id, 'campaign_id', v_job.campaign_id, 'setting_id', v_job.setting_id,
+        'token', v_job.token, 'attempt', v_job.attempt,
+        'factors', to_jsonb(v_campaign.factors), 'levels', v_setting.levels, 'modes', to_jsonb(v_setting.modes),
+        'engine', v_engine, 'engine_options', v_options,
+        'node_options', CASE WHEN v_setting.control IS NULL THEN v_campaign.node_options ELSE '{}' END,
+        'pending', pending(v_job), 'max_tries', v_campaign.max_tries,
+        'lease_s', lease_s(v_options), 'database_time', extract(epoch FROM clock_timestamp()),
+        'ledger', (SELECT id FROM ledger));
+EXCEPTION WHEN unique_violation THEN
+    RETURN NULL;  -- jobs_one_lease_per_node: this node is at work on another job
+END $$;
+
+CREATE FUNCTION renew(p_job bigint, p_token uuid) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+    v_answer jsonb;
+BEGIN
+    UPDATE jobs AS j
+    SET lease_until = clock_timestamp() + make_interval(secs => lease_s(
+        CASE WHEN t.control IS NULL THEN c.engine_options ELSE c.controls -> t.control END))
+    FROM campaigns AS c, settings AS t
+    WHERE j.id = p_job AND j.token = p_token AND j.state = 'leased' AND c.id = j.campaign_id AND t.id = j.setting_id
+    RETURNING jsonb_build_object('granted', true, 'stop', CASE WHEN c.paused THEN 'pause' END) INTO v_answer;
+    IF FOUND THEN
+        UPDATE nodes SET seen_at = clock_timestamp() WHERE id = (SELECT node_id FROM jobs WHERE id = p_job);
+        RETURN v_answer;
+    END IF;
+    RETURN jsonb_build_object('granted', false, 'stop',
+        (SELECT 'cancel' FROM jobs WHERE id = p_job AND state = 'cancelled'));
+END $$;
+
+-- Does every replicate of the job have its valid run?
+CREATE FUNCTION is_covered(p_job jobs) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT count(*) = p_job.replicates FROM runs AS r
+    WHERE r.setting_id = p_job.setting_id AND r.validity = 'valid'
+      AND r.replicate >= p_job.first_replicate AND r.replicate < p_job.first_replicate + p_job.replicates;
+$$;
