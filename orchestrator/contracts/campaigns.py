@@ -41,6 +41,8 @@ class Campaign:
     ended_at: float | None
     missing: Mapping[str, int] = field(default_factory=dict)
     """Reason -> number of (setting, replicate) pairs that have no valid run; only when ended."""
+    archive: str | None = None
+    """The folder its rows were moved to; only its counters are still in the ledger."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -98,6 +98,8 @@ class Campaign(Base):
     first_claim_at: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]
     missing: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'"))
+    archived_at: Mapped[datetime | None]
+    archive: Mapped[dict[str, Any] | None]
 
 
 class Setting(Base):

@@ -260,6 +260,7 @@ def _campaign(row: Any) -> Campaign:
         created_at=row.created_at.timestamp(),
         ended_at=_timestamp(row.ended_at),
         missing=row.missing,
+        archive=None if row.archive is None else row.archive["folder"],
     )
 
 
