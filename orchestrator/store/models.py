@@ -255,3 +255,38 @@ class Event(Base):
     message: Mapped[str]
     campaign_id: Mapped[int | None]
     node_id: Mapped[int | None]
+
+
+class Token(Base):
+    """A bearer token, known by its digest."""
+
+    __tablename__ = "tokens"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    name: Mapped[str]
+    scopes: Mapped[list[str]]
+    digest: Mapped[str]
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
+    used_at: Mapped[datetime | None]
+
+
+class SignIn(Base):
+    """A browser that showed a token."""
+
+    __tablename__ = "sign_ins"
+    digest: Mapped[str] = mapped_column(primary_key=True)
+    token_id: Mapped[int]
+    expires_at: Mapped[datetime]
+
+
+class AuditLine(Base):
+    """One change that somebody made."""
+
+    __tablename__ = "audit"
+    id: Mapped[int] = mapped_column(big, Identity(always=True), primary_key=True)
+    at: Mapped[datetime]
+    who: Mapped[str]
+    what: Mapped[str]
+    subject: Mapped[str]
+    origin: Mapped[str]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
+from orchestrator.contracts.access import Act, AuditLine, Scope, Token
 from orchestrator.contracts.analyses import Batch, Fitted, Judgement, Result
 from orchestrator.contracts.campaigns import Campaign, Configuration, Event, ExportRow, Progress, Submission
 from orchestrator.contracts.designs import Design
@@ -169,6 +170,31 @@ class Control(Protocol):
         """Hold the controllers' lock for one pass; False when another controller has it."""
 
 
+class Access(Protocol):
+    """Tokens, sign-ins and the audit log. Secrets are known by their digest alone (`contracts.access.digest`)."""
+
+    def issue(self, name: str, scopes: Sequence[Scope], digest: str, *, lasts_s: float | None = None) -> Token:
+        """Keep a new token. Raises ConflictError when one of this name is in force."""
+
+    def tokens(self) -> list[Token]:
+        """Newest first, also those that are revoked or have expired."""
+
+    def revoke(self, token_id: int) -> Token:
+        """End a token and every sign-in that stands on it; again is a no-op. Raises NotFoundError."""
+
+    def holder(self, digest: str) -> Token | None:
+        """The token in force with this digest, or behind the sign-in with this digest."""
+
+    def sign_in(self, token_id: int, digest: str, *, lasts_s: float) -> None:
+        """Open a sign-in that stands on a token."""
+
+    def sign_out(self, digest: str) -> None:
+        """End a sign-in; again is a no-op."""
+
+    def audited(self, *, before: int | None = None, limit: int = 100) -> list[AuditLine]:
+        """Newest first, those with a smaller id than `before`."""
+
+
 class Store(Protocol):
     """All of it."""
 
@@ -184,6 +210,11 @@ class Store(Protocol):
     def nodes(self) -> Nodes: ...
     @property
     def control(self) -> Control: ...
+    @property
+    def access(self) -> Access: ...
+
+    def on_behalf_of(self, act: Act) -> Store:
+        """The same store; what is changed through it leaves a line in the audit log, in the same transaction."""
 
     @property
     def ledger(self) -> UUID:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
+from orchestrator.contracts.access import Act, Deed
 from orchestrator.contracts.campaigns import (
     Campaign,
     Configuration,
@@ -29,8 +30,9 @@ from orchestrator.store.memory.tables import CampaignRow, JobRow, SettingRow, Ta
 class Campaigns:
     """See `ports.Campaigns`."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, act: Act | None = None) -> None:
         self.tables = tables
+        self._act = act
 
     @transaction
     def submit(self, submission: Submission) -> tuple[Campaign, bool]:
@@ -45,6 +47,7 @@ class Campaigns:
         self.tables.campaigns[row.id] = row
         self.tables.settings |= {setting.id: setting for setting in row.settings}
         self.tables.jobs |= {job.id: job for job in row.jobs}
+        self._audit(Deed.CAMPAIGN_SUBMITTED, row)
         self.tables.notify()
         return views.campaign(row), True
 
@@ -75,12 +78,14 @@ class Campaigns:
         for job in row.jobs:
             if job.state is JobState.OFFERED:
                 transitions.queue(self.tables, job)
+        self._audit(Deed.CAMPAIGN_PAUSED, row)
         return views.campaign(row)
 
     @transaction
     def resume(self, campaign_id: int) -> Campaign:
         row = self._running(campaign_id)
         row.paused = False
+        self._audit(Deed.CAMPAIGN_RESUMED, row)
         self.tables.notify()
         return views.campaign(row)
 
@@ -89,6 +94,7 @@ class Campaigns:
         row = self.tables.campaign(campaign_id)
         if row.state is not State.CANCELLED:
             self._cancel(self._running(campaign_id))
+            self._audit(Deed.CAMPAIGN_CANCELLED, row)
         return views.campaign(row)
 
     @transaction
@@ -119,6 +125,9 @@ class Campaigns:
                 transitions.cancel(self.tables, job)
         row.state, row.ended_at = State.CANCELLED, self.tables.now()
         self.tables.tell(EventKind.CAMPAIGN_CANCELLED, f"campaign {row.id} cancelled", campaign_id=row.id)
+
+    def _audit(self, what: Deed, row: CampaignRow) -> None:
+        self.tables.audit(self._act, what, f"campaign {row.id}")
 
     def _with_key(self, key: str | None) -> CampaignRow | None:
         if key is None:

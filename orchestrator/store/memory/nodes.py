@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from orchestrator.contracts.access import Act, Deed
 from orchestrator.contracts.errors import NotFoundError
 from orchestrator.contracts.nodes import Hello, Node, NodeState
 from orchestrator.store.memory import transitions
@@ -14,8 +15,9 @@ from orchestrator.store.rules import ONLINE_S
 class Nodes:
     """See `ports.Nodes`."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, act: Act | None = None) -> None:
         self.tables = tables
+        self._act = act
 
     @transaction
     def hello(self, hello: Hello) -> None:
@@ -45,6 +47,7 @@ class Nodes:
         node = self._named(name)
         node.state, node.reason = NodeState.DRAINING, None
         withdraw_offers(self.tables, node)
+        self.tables.audit(self._act, Deed.NODE_DRAINED, f"node {name}")
         self.tables.notify()
         return _shown(self.tables, node)
 
@@ -53,6 +56,7 @@ class Nodes:
         node = self._named(name)
         node.state, node.reason = NodeState.READY, None
         node.strikes, node.last_strike = 0, None
+        self.tables.audit(self._act, Deed.NODE_REINSTATED, f"node {name}")
         self.tables.notify()
         return _shown(self.tables, node)
 

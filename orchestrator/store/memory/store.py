@@ -6,7 +6,9 @@ import time
 from collections.abc import Callable
 from uuid import UUID
 
+from orchestrator.contracts.access import Act
 from orchestrator.store import ports
+from orchestrator.store.memory.access import Access
 from orchestrator.store.memory.analyses import Analyses
 from orchestrator.store.memory.campaigns import Campaigns
 from orchestrator.store.memory.control import Control
@@ -23,13 +25,23 @@ class MemoryStore:
     """
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
-        self.tables = Tables(clock)
-        self.campaigns: ports.Campaigns = Campaigns(self.tables)
+        self._open(Tables(clock), None)
+
+    def _open(self, tables: Tables, act: Act | None) -> None:
+        self.tables = tables
+        self.campaigns: ports.Campaigns = Campaigns(self.tables, act)
         self.jobs: ports.Jobs = Jobs(self.tables)
         self.runs: ports.Runs = Runs(self.tables)
         self.analyses: ports.Analyses = Analyses(self.tables)
-        self.nodes: ports.Nodes = Nodes(self.tables)
+        self.nodes: ports.Nodes = Nodes(self.tables, act)
         self.control: ports.Control = Control(self.tables)
+        self.access: ports.Access = Access(self.tables, act)
+
+    def on_behalf_of(self, act: Act) -> MemoryStore:
+        """The same tables; changes made through it are audited."""
+        view = MemoryStore.__new__(MemoryStore)
+        view._open(self.tables, act)
+        return view
 
     @property
     def ledger(self) -> UUID:

@@ -9,10 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 from uuid import UUID, uuid4
 
 from orchestrator.contracts import campaigns, jobs
+from orchestrator.contracts.access import Act, AuditLine, Deed, Token
 from orchestrator.contracts.analyses import Result
 from orchestrator.contracts.campaigns import Event, EventKind, Submission
 from orchestrator.contracts.designs import Setting
@@ -20,6 +21,9 @@ from orchestrator.contracts.errors import NotFoundError
 from orchestrator.contracts.jobs import Failure, PlannedJob
 from orchestrator.contracts.nodes import Hello, NodeState
 from orchestrator.contracts.runs import Run, Validity
+
+if TYPE_CHECKING:
+    from orchestrator.store.memory.access import SignInRow
 
 
 @dataclass(kw_only=True, slots=True, eq=False)
@@ -189,6 +193,11 @@ class Tables:
         self.sessions: dict[UUID, SessionRow] = {}
         self.nodes: dict[str, NodeRow] = {}
         self.events: list[Event] = []
+        self.tokens: dict[str, Token] = {}
+        """By digest."""
+        self.sign_ins: dict[str, SignInRow] = {}
+        """By digest."""
+        self.audit_lines: list[AuditLine] = []
         self._ids: Iterator[int] = itertools.count(1)
 
     def new_id(self) -> int:
@@ -211,6 +220,14 @@ class Tables:
     def tell(self, kind: EventKind, message: str, *, campaign_id: int | None = None, node: str | None = None) -> None:
         """Write an event."""
         self.events.append(Event(at=self.now(), kind=kind, message=message, campaign_id=campaign_id, node=node))
+
+    def audit(self, act: Act | None, what: Deed, subject: str) -> None:
+        """Write who did it; nothing for what nobody asked for."""
+        if act is not None:
+            line = AuditLine(
+                id=self.new_id(), at=self.now(), who=act.who, what=what, subject=subject, origin=act.origin
+            )
+            self.audit_lines.append(line)
 
     def notify(self) -> None:
         """Wake whoever waits for a change."""

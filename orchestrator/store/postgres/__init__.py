@@ -7,7 +7,9 @@ from uuid import UUID
 
 from sqlalchemy import select
 
+from orchestrator.contracts.access import Act
 from orchestrator.store.models import Ledger
+from orchestrator.store.postgres.access import PostgresAccess
 from orchestrator.store.postgres.analyses import PostgresAnalyses
 from orchestrator.store.postgres.campaigns import PostgresCampaigns
 from orchestrator.store.postgres.connection import Database
@@ -24,13 +26,23 @@ class PostgresStore:
     """
 
     def __init__(self, database_url: str, *, keep: int = 0) -> None:
-        self._database = Database(database_url, keep=keep)
-        self.campaigns = PostgresCampaigns(self._database)
+        self._open(Database(database_url, keep=keep), None)
+
+    def _open(self, database: Database, act: Act | None) -> None:
+        self._database = database
+        self.campaigns = PostgresCampaigns(self._database, act)
         self.jobs = PostgresJobs(self._database)
         self.runs = PostgresRuns(self._database)
         self.analyses = PostgresAnalyses(self._database)
-        self.nodes = PostgresNodes(self._database)
+        self.nodes = PostgresNodes(self._database, act)
         self.control = PostgresControl(self._database)
+        self.access = PostgresAccess(self._database, act)
+
+    def on_behalf_of(self, act: Act) -> PostgresStore:
+        """The same connections; what is changed through it is audited."""
+        view = PostgresStore.__new__(PostgresStore)
+        view._open(self._database, act)
+        return view
 
     @cached_property
     def ledger(self) -> UUID:

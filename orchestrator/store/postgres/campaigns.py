@@ -10,6 +10,7 @@ from typing import Any, cast
 import psycopg
 from sqlalchemy import Connection, func, insert, select, update
 
+from orchestrator.contracts.access import Act, Deed
 from orchestrator.contracts.campaigns import Campaign, Configuration, Event, ExportRow, Progress, State, Submission
 from orchestrator.contracts.designs import Design, Setting
 from orchestrator.contracts.errors import ConflictError, NotFoundError
@@ -18,15 +19,16 @@ from orchestrator.store.models import Campaign as CampaignRow
 from orchestrator.store.models import Event as EventRow
 from orchestrator.store.models import Job, Node
 from orchestrator.store.models import Setting as SettingRow
-from orchestrator.store.postgres import export, progress
+from orchestrator.store.postgres import audit, export, progress
 from orchestrator.store.postgres.connection import Database
 
 
 class PostgresCampaigns:
     """Campaigns, their settings, and what became of them."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, act: Act | None = None) -> None:
         self._database = database
+        self._act = act
 
     def submit(self, submission: Submission) -> tuple[Campaign, bool]:
         """Store a campaign with its settings and jobs, all or nothing; True when it is new."""
@@ -40,6 +42,7 @@ class PostgresCampaigns:
                 ).scalar_one()
                 _copy_settings(connection, campaign_id, submission.design)
                 _copy_jobs(connection, campaign_id, submission)
+                self._audit(connection, Deed.CAMPAIGN_SUBMITTED, campaign_id)
         except ConflictError:
             earlier = self._submitted_before(submission)  # another request with this key came first
             if earlier is None:
@@ -114,6 +117,7 @@ class PostgresCampaigns:
                     .values(state="cancelled", node_id=None, session_id=None, token=None, lease_until=None)
                 )
                 connection.execute(select(func.tell("campaign_cancelled", "cancelled", campaign_id, None)))
+                self._audit(connection, Deed.CAMPAIGN_CANCELLED, campaign_id)
         campaign = self.get(campaign_id)
         if campaign.state is not State.CANCELLED:
             raise ConflictError(f"campaign {campaign_id} has already ended: it is {campaign.state}")
@@ -168,11 +172,17 @@ class PostgresCampaigns:
             if paused and changed:  # an offer nobody may claim would take up a place on its node
                 offered = update(Job).where(Job.campaign_id == campaign_id, Job.state == "offered")
                 connection.execute(offered.values(state="queued", node_id=None, offered_at=None))
+            if changed:
+                what = Deed.CAMPAIGN_PAUSED if paused else Deed.CAMPAIGN_RESUMED
+                self._audit(connection, what, campaign_id)
             connection.execute(select(func.pg_notify("modescope", "jobs")))
         campaign = self.get(campaign_id)
         if not changed:
             raise ConflictError(f"campaign {campaign_id} has already ended: it is {campaign.state}")
         return campaign
+
+    def _audit(self, connection: Connection, what: Deed, campaign_id: int) -> None:
+        audit.write(connection, self._act, what, f"campaign {campaign_id}")
 
     def _submitted_before(self, submission: Submission) -> Campaign | None:
         key = submission.idempotency_key

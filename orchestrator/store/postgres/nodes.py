@@ -8,9 +8,11 @@ from uuid import UUID
 from sqlalchemy import func, select, text, type_coerce, update
 from sqlalchemy.dialects.postgresql import JSONB
 
+from orchestrator.contracts.access import Act, Deed
 from orchestrator.contracts.errors import NotFoundError
 from orchestrator.contracts.nodes import Hello, Node, NodeState
 from orchestrator.store.models import Node as NodeRow
+from orchestrator.store.postgres import audit
 from orchestrator.store.postgres.connection import Database
 
 _ALL = text("""
@@ -23,8 +25,9 @@ _ALL = text("""
 class PostgresNodes:
     """Nodes and their sessions."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, act: Act | None = None) -> None:
         self._database = database
+        self._act = act
 
     def hello(self, hello: Hello) -> None:
         """Register the node, and open the session if it is new."""
@@ -47,17 +50,20 @@ class PostgresNodes:
 
     def drain(self, name: str) -> Node:
         """Give a node no more work; its offers are not claimed any more, and withdrawn by the controller."""
-        return self._change(name, state=NodeState.DRAINING, reason=None)
+        return self._change(name, Deed.NODE_DRAINED, state=NodeState.DRAINING, reason=None)
 
     def reinstate(self, name: str) -> Node:
         """Let a quarantined or draining node work again."""
-        return self._change(name, state=NodeState.READY, reason=None, strikes=0, struck_job_id=None)
+        return self._change(
+            name, Deed.NODE_REINSTATED, state=NodeState.READY, reason=None, strikes=0, struck_job_id=None
+        )
 
-    def _change(self, name: str, **values: object) -> Node:
+    def _change(self, name: str, what: Deed, **values: object) -> Node:
         with self._database.writing() as connection:
             change = update(NodeRow).where(NodeRow.name == name).values(**values)
             if connection.execute(change).rowcount == 0:
                 raise NotFoundError(f"there is no node {name!r}; `modescope node list` shows those there are")
+            audit.write(connection, self._act, what, f"node {name}")
         return next(node for node in self.all() if node.name == name)
 
 
