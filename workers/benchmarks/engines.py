@@ -43,6 +43,11 @@ class Bench:
         """All of the inventory's."""
         return tuple(self._target(name) for name in self.inventory.targets)
 
+    @property
+    def raw(self) -> tuple[str, Path] | None:
+        """Name and path of the device that the inventory dedicates to the target."""
+        return self.inventory.raw(self.target_name)
+
     def aimed_at(self, target_name: object) -> Bench:
         """The same node with another target folder. Raises JobFailure (node) for a name not in its inventory."""
         if target_name not in self.inventory.targets:

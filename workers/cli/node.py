@@ -80,9 +80,10 @@ def prepare(study: Path | None, node: str, frequency_khz: int | None, dry_run: b
     from workers.node.settings.steps import Wanted
 
     home, root = settings.home_from(), Path("/")
-    target = inventory.load(home).targets[inventory.DEFAULT_TARGET]
+    own = inventory.load(home)
+    target, raw = own.targets[inventory.DEFAULT_TARGET], own.raw(inventory.DEFAULT_TARGET)
     wanted = Wanted(preparation=_preparation(study), frequency_khz=frequency_khz)
-    found = tunable.read(root, target)
+    found = tunable.read(root, target, raw)
     for tuning in ORDER:
         click.echo(f"{tuning.name}: ({tuning.why_here})")
         for step in tuning.plan(found, wanted):
@@ -90,7 +91,7 @@ def prepare(study: Path | None, node: str, frequency_khz: int | None, dry_run: b
     if not dry_run:
         state = home / "nodes" / node
         with lock.hold(state):
-            preparing.apply(wanted, root, target, Changes(state), helper.chosen())
+            preparing.apply(wanted, root, target, Changes(state), helper.chosen(), raw=raw)
         click.echo(f"Set. Put back with: modescope node restore --node {node}")
 
 

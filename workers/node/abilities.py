@@ -10,7 +10,7 @@ from orchestrator.contracts.preparation import Preparation
 from workers.node import inventory
 from workers.node.facts import tunable
 from workers.node.settings import helper
-from workers.node.settings.hands import Hands
+from workers.node.settings.hands import ONLY_BY_HELPER, Hands
 from workers.node.settings.order import plan
 from workers.node.settings.steps import Act, Facts, Planned, Refusal, Wanted, Write
 
@@ -18,13 +18,20 @@ REMEDIES = {"trim": "trim: never", "drop_caches": "drop_caches: never", "max_wak
 WHAT = {"frequency": "the CPU frequency", "trim": "the target folder", "drop_caches": "the page cache"}
 
 
-def shortfalls(preparation: Preparation, root: Path = Path("/"), target: Path | None = None) -> list[tuple[str, str]]:
+def shortfalls(
+    preparation: Preparation,
+    root: Path = Path("/"),
+    target: Path | None = None,
+    raw: tuple[str, Path] | None = None,
+) -> list[tuple[str, str]]:
     """What this machine cannot do, each with the line under `node:` that makes the study run all the same.
 
-    `target`: the folder to be trimmed; the one of this user's home when it is not given.
+    `target`: the folder to be trimmed, and `raw` its dedicated device; those of this user's home when not given.
     """
-    where = target if target is not None else inventory.load(settings.home_from()).targets[inventory.DEFAULT_TARGET]
-    facts = tunable.read(root, where)
+    if target is None:
+        own = inventory.load(settings.home_from())
+        target, raw = own.targets[inventory.DEFAULT_TARGET], own.raw(inventory.DEFAULT_TARGET)
+    facts = tunable.read(root, target, raw)
     refusals = refused(plan(facts, Wanted(preparation=preparation)), facts, helper.chosen())
     return [(refusal.reason, refusal.remedy) for refusal in refusals]
 
@@ -42,6 +49,10 @@ def _refused(planned: tuple[Planned, ...], facts: Facts, hands: Hands) -> Iterat
                 yield step
             case Write(path=path) if not hands.may_write(path):
                 yield _needs_root(step.setting)
+            case Act(setting="trim") if facts.dedicated is not None:
+                if not hands.may_discard():
+                    reason = f"the device {facts.dedicated.path} cannot be discarded: {ONLY_BY_HELPER}"
+                    yield Refusal(setting="trim", reason=reason, remedy=REMEDIES["trim"])
             case Act(setting="trim") if not hands.may_trim():
                 yield _needs_root(step.setting)
             case Act(setting="drop_caches") if not hands.may_write(facts.drop_caches):

@@ -18,8 +18,9 @@ BUSY = 0.2
 def findings(home: Path, inventory: Inventory, preparation: Preparation, root: Path = Path("/")) -> list[str]:
     """One line each; empty: nothing found."""
     target = inventory.targets[DEFAULT_TARGET]
-    facts = tunable.read(root, target)
-    refusals = abilities.shortfalls(preparation, root, target)
+    raw = inventory.raw(DEFAULT_TARGET)
+    facts = tunable.read(root, target, raw)
+    refusals = abilities.shortfalls(preparation, root, target, raw)
     cannot = [f"{reason}; `node: {{{remedy}}}` runs the study all the same" for reason, remedy in refusals]
     return [*cannot, *_disk(home, target, inventory, facts, root), *_machine(facts, root)]
 

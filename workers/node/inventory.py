@@ -17,7 +17,7 @@ RESERVE_KB = 100 * 1024
 DEFAULT_TARGET = "default"
 HOME_TARGET = "target"
 """The default target folder, in the home, where the inventory names none."""
-_KEYS = ("targets", "reserve_kb", "recordings", "programs")
+_KEYS = ("targets", "reserve_kb", "recordings", "programs", "devices")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,6 +32,12 @@ class Inventory:
     """Alias -> wide CSV for the engine `replay`."""
     programs: Mapping[str, Program] = field(default_factory=dict)
     """Alias -> what the engine `command` may run."""
+    devices: Mapping[str, Path] = field(default_factory=dict)
+    """Target -> the device that is dedicated to it: programs measure it raw, and TRIM discards all that is on it."""
+
+    def raw(self, target: str) -> tuple[str, Path] | None:
+        """Name and path of the device dedicated to a target, if one is."""
+        return (target, self.devices[target]) if target in self.devices else None
 
 
 def load(home: Path) -> Inventory:
@@ -62,7 +68,18 @@ def parse(given: object, *, home: Path, name: str) -> Inventory:
         reserve_kb=_size(given.get("reserve_kb", RESERVE_KB), name),
         recordings=_paths(given, "recordings", home, name),
         programs=_programs(given.get("programs", {}), name),
+        devices=_devices(given, targets, home, name),
     )
+
+
+def _devices(given: Mapping[Any, Any], targets: Mapping[str, Path], home: Path, name: str) -> dict[str, Path]:
+    devices = _paths(given, "devices", home, name)
+    for target, path in devices.items():
+        if target not in targets:
+            raise InventoryError(f"{name}: devices.{target}: is not one of the targets: {', '.join(targets)}")
+        if not path.is_relative_to("/dev") or ".." in path.parts:
+            raise InventoryError(f"{name}: devices.{target}: {str(path)!r} is not a device under /dev")
+    return devices
 
 
 def _paths(given: Mapping[Any, Any], key: str, home: Path, name: str) -> dict[str, Path]:

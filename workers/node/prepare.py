@@ -81,13 +81,19 @@ class Node:
         """What is done again and again, in the order of `settings.order`."""
         if self.wanted.sync is cadence and not self.shared:
             quiet.sync_if_needed(self.root)
-        if self.wanted.trim is cadence and self.facts.mount is not None:
-            os.sync()
-            self.hands.trim(self.facts.mount.point)
-            note_trim(self.facts.device)
+        if self.wanted.trim is cadence:
+            self._trim()
         if self.wanted.drop_caches is cadence:
             os.sync()  # only clean pages can be dropped
             self.hands.write(self.facts.drop_caches, "3")
+
+    def _trim(self) -> None:
+        os.sync()
+        if self.facts.dedicated is not None:
+            self.hands.discard(self.facts.dedicated.name)
+        elif self.facts.mount is not None:
+            self.hands.trim(self.facts.mount.point)
+        note_trim(self.facts.device)
 
     def _quiet(self) -> quiet.Quiet:
         waits = self.wanted.sync is Cadence.PER_RUN and not self.shared
@@ -104,6 +110,21 @@ class Node:
         if self.facts.scalings:
             state["governor"] = self.facts.scalings[0].governor
         return state
+
+
+class UntouchedNode:
+    """A node on which nothing is measured, and so nothing is prepared, observed or judged."""
+
+    def before_run(self) -> Before:
+        """Nothing to do."""
+        return Before(observed={}, temperature_c=None)
+
+    def begin_run(self) -> None:
+        """Nothing to do."""
+
+    def after_run(self, before: Before) -> After:
+        """Nothing was observed, and the run counts."""
+        return After(observed=before.observed, reason=None)
 
 
 @contextmanager
@@ -124,7 +145,7 @@ def prepared(
     wanted = Wanted(preparation=preparation, frequency_khz=_frequency_khz(preparation, setting))
     changes = Changes(bench.state, hands)
     try:
-        facts = apply(wanted, root, bench.target.path, changes, hands)
+        facts = apply(wanted, root, bench.target.path, changes, hands, raw=bench.raw)
         watch = Watch(
             root,
             facts,
@@ -141,19 +162,27 @@ def prepared(
         _report(changes.restore())
 
 
-def apply(wanted: Wanted, root: Path, target: Path, changes: Changes, hands: Hands) -> Facts:
+def apply(
+    wanted: Wanted,
+    root: Path,
+    target: Path,
+    changes: Changes,
+    hands: Hands,
+    *,
+    raw: tuple[str, Path] | None = None,
+) -> Facts:
     """Set everything in its order, facts being read again before each; the facts when all is as wanted.
 
     Raises JobFailure (study) before the first change when something cannot be had, after the last when it was not.
     """
-    facts = tunable.read(root, target)
+    facts = tunable.read(root, target, raw)
     if refusals := abilities.refused(plan(facts, wanted), facts, hands):
         raise _cannot(refusals[0])
     for tuning in ORDER:
         writes = [step for step in tuning.plan(facts, wanted) if isinstance(step, Write)]
         if writes:
             changes.make(writes)
-            facts = tunable.read(root, target)
+            facts = tunable.read(root, target, raw)
     for step in plan(facts, wanted):
         if isinstance(step, Refusal):
             raise _cannot(step)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from workers.node.facts import device, files, filesystem, frequency
+from workers.node.facts import dedicated, device, files, filesystem, frequency
 from workers.node.facts.processor import CPUS
 
 
@@ -29,14 +29,18 @@ class Tunable:
     scalings: tuple[frequency.Scaling, ...]
     wake_limits: tuple[WakeLimit, ...]
     device: device.Device | None
-    """Below the target folder."""
+    """What benchmarks in this target read and write: the dedicated device, or the one below the target folder."""
     mount: filesystem.Mount | None
     drop_caches: Path
+    dedicated: dedicated.Dedicated | None = None
+    """The device that the inventory dedicates to this target."""
 
 
-def read(root: Path, target: Path) -> Tunable:
-    """Of the machine whose files are under `root`."""
+def read(root: Path, target: Path, raw: tuple[str, Path] | None = None) -> Tunable:
+    """Of the machine whose files are under `root`; `raw`: name and path of the target's dedicated device."""
     mount = filesystem.read(root, target)
+    own = None if raw is None else dedicated.read(root, *raw)
+    below = None if mount is None else device.read(root, mount.device)
     smt_path = root / CPUS / "smt/control"
     return Tunable(
         smt=files.text(smt_path),
@@ -44,9 +48,10 @@ def read(root: Path, target: Path) -> Tunable:
         turbo=frequency.read_turbo(root),
         scalings=frequency.read(root),
         wake_limits=_wake_limits(root),
-        device=None if mount is None else device.read(root, mount.device),
+        device=below if own is None else own.disk,
         mount=mount,
         drop_caches=root / "proc/sys/vm/drop_caches",
+        dedicated=own,
     )
 
 

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 
 from orchestrator.contracts.preparation import AS_IS, Cadence
+from workers.node.facts.dedicated import Dedicated
 from workers.node.settings.steps import Act, Facts, Planned, Refusal, Wanted, Write, already, as_is
 
 PROGRAMS = f"{os.defpath}:/usr/sbin:/sbin"
@@ -37,10 +38,12 @@ def sync(_: Facts, wanted: Wanted) -> Iterator[Planned]:
 
 
 def trim(facts: Facts, wanted: Wanted) -> Iterator[Planned]:
-    """fstrim of the target's mount point."""
+    """fstrim of the target's mount point; all of the device that the inventory dedicates to the target, if it does."""
     cadence = wanted.preparation.trim
     if cadence is Cadence.NEVER:
         yield as_is("trim")
+    elif facts.dedicated is not None:
+        yield _discard(facts.dedicated, cadence)
     elif facts.mount is None or facts.device is None or not facts.device.can_discard:
         kind = "unknown" if facts.mount is None else facts.mount.kind
         reason = f"the target folder cannot be trimmed: its device takes no TRIM (file system: {kind})"
@@ -50,6 +53,13 @@ def trim(facts: Facts, wanted: Wanted) -> Iterator[Planned]:
         yield Refusal(setting="trim", reason=reason, remedy="trim: never")
     else:
         yield Act(setting="trim", cadence=cadence, what=f"fstrim {facts.mount.point}")
+
+
+def _discard(dedicated: Dedicated, cadence: Cadence) -> Planned:
+    if dedicated.obstacle is not None:
+        reason = f"the device {dedicated.path} cannot be discarded: {dedicated.obstacle}"
+        return Refusal(setting="trim", reason=reason, remedy="trim: never")
+    return Act(setting="trim", cadence=cadence, what=f"discard all of {dedicated.path} (blkdiscard)")
 
 
 def drop_caches(facts: Facts, wanted: Wanted) -> Iterator[Planned]:
