@@ -25,7 +25,9 @@ def counted(number: int, noun: str) -> str:
 
 
 def state(campaign: Campaign) -> str:
-    """Its state, and whether it is paused."""
+    """Its state, and whether it is paused or archived."""
+    if campaign.archive is not None:
+        return f"{campaign.state}, archived"
     return "paused" if campaign.paused and campaign.state is State.RUNNING else str(campaign.state)
 
 
@@ -54,6 +56,10 @@ def outcome(progress: Progress) -> str:
     lines += [f"  {counted(count, 'run')} missing: {reason}" for reason, count in campaign.missing.items()]
     if campaign.missing:
         lines.append(f"  Repeat them with `modescope campaign rerun {campaign.id} --flag incomplete`.")
+    if campaign.archive is not None:
+        lines.append(f"Its rows are in {campaign.archive}.")
+    lines += [f"  {node} is offline: its share waits for it." for node in progress.waits_for]
+    lines += [f"  {node} was offline for 15 min: others have its share." for node in progress.lost]
     if progress.verdicts:
         lines.append(f"Verdicts: {listed(progress.verdicts)}.")
     return "\n".join(lines)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from orchestrator.cli import endpoint, printing
+from orchestrator.cli import archive, endpoint, printing
 from orchestrator.cli.endpoint import Service
 from orchestrator.cli.following import follow, tell_of
 
@@ -18,6 +18,10 @@ watch_option = click.option("--watch", "watched", is_flag=True, help="Follow it 
 @click.group()
 def campaign() -> None:
     """Submit, watch and export campaigns."""
+
+
+campaign.add_command(archive.archive)
+campaign.add_command(archive.restore)
 
 
 @campaign.command()

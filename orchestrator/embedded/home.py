@@ -41,6 +41,14 @@ class Home:
     """Parent of the folders with Unix sockets; a short path."""
 
     @property
+    def postgres_sockets(self) -> Path:
+        return self.sockets / "postgres.run"
+
+    @property
+    def redis_sockets(self) -> Path:
+        return self.sockets / "redis.run"
+
+    @property
     def logs(self) -> Path:
         return self.folder / "logs"
 
@@ -58,6 +66,16 @@ def opened(folder: Path, *, postgres_major: int) -> Iterator[Home]:
     """Hold the home while a service runs in it; made at first use. Raises HomeError."""
     with _locked(_made(folder)):
         yield _enter(folder, postgres_major)
+
+
+def found(folder: Path) -> Home:
+    """A home that a service has used, to look at while it may be in use. Raises HomeError where there is none."""
+    record = folder / "home.json"
+    if not record.exists():
+        raise HomeError(f"no service has run in {folder}: give --home, or set MODESCOPE_DATABASE_URL")
+    kept = _read(record)
+    data = Path(str(kept.get("data", folder)))
+    return Home(folder=folder, data=data, sockets=_sockets(kept, data))
 
 
 def discard(folder: Path) -> None:

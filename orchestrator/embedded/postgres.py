@@ -43,7 +43,12 @@ class Cluster:
 
     def url(self, database: str = DATABASE) -> str:
         """As libpq reads it."""
-        return f"postgresql://{USER}@/{database}?host={quote(str(self.sockets))}&port=5432"
+        return address(self.sockets, database)
+
+
+def address(sockets: Path, database: str = DATABASE) -> str:
+    """Where a cluster with its socket in this folder is reached, as libpq reads it."""
+    return f"postgresql://{USER}@/{database}?host={quote(str(sockets))}&port=5432"
 
 
 def prepare(*, data: Path, sockets: Path, programs: Path, account: Account | None) -> Cluster:

@@ -51,7 +51,7 @@ class Startup:
         account = service_account()
         cluster = postgres.prepare(
             data=self.home.data / "postgres",
-            sockets=self.home.sockets / "postgres.run",
+            sockets=self.home.postgres_sockets,
             programs=postgres_programs.usable(account, copy_to=self.home.data / "programs"),
             account=account,
         )
@@ -64,7 +64,7 @@ class Startup:
 
     def _start_redis(self) -> str:
         self.progress("Redis")
-        folder = self.home.sockets / "redis.run"
+        folder = self.home.redis_sockets
         folder.mkdir(mode=0o700, exist_ok=True)
         self._start_and_wait(redis.part(folder, self.home.logs / "redis.log"), ready=lambda: redis.ready(folder))
         return redis.broker_url(folder)

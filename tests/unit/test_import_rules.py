@@ -37,6 +37,7 @@ ONLY_IN = {
     "kombu": ("orchestrator.queue", "workers.tasks"),
     "fabric": ("workers.remote",),
     "fastapi": ("orchestrator.api",),
+    "pyarrow": ("orchestrator.archive",),
 }
 STANDARD_LIBRARY_ONLY = ("orchestrator.contracts",)
 

@@ -16,10 +16,11 @@ from orchestrator.contracts.designs import Design, Setting
 from orchestrator.contracts.errors import ConflictError, NotFoundError
 from orchestrator.contracts.jobs import OPEN
 from orchestrator.store.models import Campaign as CampaignRow
+from orchestrator.store.models import CampaignNode, Job, Node
 from orchestrator.store.models import Event as EventRow
-from orchestrator.store.models import Job, Node
 from orchestrator.store.models import Setting as SettingRow
 from orchestrator.store.postgres import audit, export, progress
+from orchestrator.store.postgres.archive import refuse_archived
 from orchestrator.store.postgres.connection import Database
 
 
@@ -62,7 +63,7 @@ class PostgresCampaigns:
 
     def study(self, campaign_id: int) -> Submission:
         """What was submitted, without its jobs."""
-        row = self._row(campaign_id)
+        row = self._row_in_ledger(campaign_id)
         return Submission(
             name=row.name,
             study=row.study,
@@ -73,6 +74,7 @@ class PostgresCampaigns:
             node_options=row.node_options,
             analysis_options=row.analysis_options,
             placement=row.placement,
+            on_lost_node=row.on_lost_node,
             max_tries=row.max_tries,
             controls=row.controls,
             jobs=(),
@@ -83,7 +85,7 @@ class PostgresCampaigns:
 
     def design(self, campaign_id: int) -> Design:
         """Its settings in order."""
-        factors = tuple(self._row(campaign_id).factors)
+        factors = tuple(self._row_in_ledger(campaign_id).factors)
         query = select(SettingRow.__table__).where(SettingRow.campaign_id == campaign_id).order_by(SettingRow.ordinal)
         with self._database.reading() as connection:
             return Design(factors=factors, settings=tuple(_setting(row) for row in connection.execute(query)))
@@ -127,13 +129,13 @@ class PostgresCampaigns:
         self, campaign_id: int, *, verdict: str | None = None, mode: str | None = None
     ) -> list[Configuration]:
         """In order of setting and mode."""
-        self._row(campaign_id)
+        self._row_in_ledger(campaign_id)
         with self._database.reading() as connection:
             return export.configurations(connection, campaign_id, verdict=verdict, mode=mode)
 
     def export(self, campaign_id: int) -> Iterator[ExportRow]:
         """Every run, a row per mode, streamed."""
-        self._row(campaign_id)
+        self._row_in_ledger(campaign_id)
         return self._export(campaign_id)
 
     def _export(self, campaign_id: int) -> Iterator[ExportRow]:
@@ -142,7 +144,7 @@ class PostgresCampaigns:
 
     def invalid_reasons(self, campaign_id: int) -> dict[str, int]:
         """Reason -> number of invalid runs."""
-        self._row(campaign_id)
+        self._row_in_ledger(campaign_id)
         with self._database.reading() as connection:
             return export.invalid_reasons(connection, campaign_id)
 
@@ -163,6 +165,12 @@ class PostgresCampaigns:
             row = connection.execute(select(CampaignRow.__table__).where(CampaignRow.id == campaign_id)).one_or_none()
         if row is None:
             raise NotFoundError(f"there is no campaign {campaign_id}; `modescope campaign list` shows those there are")
+        return row
+
+    def _row_in_ledger(self, campaign_id: int) -> Any:
+        """The same, of a campaign whose settings and runs are here. Raises ConflictError when they are archived."""
+        row = self._row(campaign_id)
+        refuse_archived(campaign_id, row.archive)
         return row
 
     def _set_paused(self, campaign_id: int, *, paused: bool) -> Campaign:
@@ -210,6 +218,7 @@ def _row(submission: Submission) -> dict[str, Any]:
         "analysis_options": dict(submission.analysis_options),
         "controls": {name: dict(options) for name, options in submission.controls.items()},
         "placement": submission.placement,
+        "on_lost_node": submission.on_lost_node,
         "replicates": submission.replicates,
         "max_tries": submission.max_tries,
         "setting_count": len(submission.design.settings),
@@ -234,6 +243,10 @@ def _copy_jobs(connection: Connection, campaign_id: int, submission: Submission)
     query = select(SettingRow.ordinal, SettingRow.id).where(SettingRow.campaign_id == campaign_id)
     setting_ids = dict(connection.execute(query).all())
     node_ids = _node_ids(connection, {job.node for job in submission.jobs if job.node is not None})
+    if node_ids:
+        connection.execute(
+            insert(CampaignNode), [{"campaign_id": campaign_id, "node_id": n} for n in node_ids.values()]
+        )
     into = (
         "COPY jobs (campaign_id, setting_id, block, position, first_replicate, replicates, pinned_node_id) FROM STDIN"
     )
@@ -251,7 +264,7 @@ def _node_ids(connection: Connection, names: set[str]) -> dict[str, int]:
     known = set(connection.execute(select(Node.name).where(Node.name.in_(names))).scalars())
     for name in sorted(names - known):
         connection.execute(insert(Node).values(name=name, state="ready", strikes=0, engines={}, facts={}))
-    return dict(connection.execute(select(Node.name, Node.id)).all())
+    return dict(connection.execute(select(Node.name, Node.id).where(Node.name.in_(names))).all())
 
 
 def _campaign(row: Any) -> Campaign:
