@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -13,6 +13,8 @@ import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from orchestrator.api import problems
+from orchestrator.api.models import NewToken
+from orchestrator.contracts.access import AuditLine, Scope, Token
 from orchestrator.contracts.campaigns import Campaign, Configuration, Progress
 from orchestrator.contracts.errors import UnavailableError
 from orchestrator.contracts.nodes import Node
@@ -124,6 +126,23 @@ class Client:
     def reinstate(self, name: str) -> Node:
         """Let a quarantined or draining node work again."""
         return self._ask(Node, "POST", f"nodes/{name}/reinstate")
+
+    def create_token(self, name: str, scopes: Sequence[Scope], *, days: int | None) -> NewToken:
+        """Make a token; the answer holds its secret. None days: in force until revoked."""
+        return self._ask(NewToken, "POST", "tokens", body={"name": name, "scopes": list(scopes), "days": days})
+
+    def tokens(self) -> tuple[Token, ...]:
+        """Every token, newest first."""
+        return self._items(Token, "tokens")
+
+    def revoke_token(self, token_id: int) -> Token:
+        """End a token and the sign-ins that stand on it."""
+        return self._ask(Token, "POST", f"tokens/{token_id}/revoke")
+
+    def audited(self, *, before: int | None = None, limit: int = 100) -> tuple[AuditLine, ...]:
+        """Who changed what, newest first."""
+        wanted = {"limit": str(limit)} | ({} if before is None else {"before": str(before)})
+        return self._items(AuditLine, "audit", wanted)
 
     def _create(self, path: str, body: Mapping[str, Any], key: str | None) -> tuple[Campaign, bool]:
         headers = {"Idempotency-Key": key or str(uuid4())}

@@ -9,9 +9,10 @@ from fastapi import FastAPI
 
 from orchestrator.api import handlers
 from orchestrator.api.access import StopNow
-from orchestrator.api.gate import BodyLimit, TokenGate
+from orchestrator.api.credentials import Guesses, Holders
+from orchestrator.api.gate import BodyLimit, Gate
 from orchestrator.api.models import Health
-from orchestrator.api.routers import campaigns, configurations, nodes
+from orchestrator.api.routers import campaigns, configurations, nodes, tokens
 from orchestrator.store.ports import Store
 
 PREFIX = "/api/v1"
@@ -21,8 +22,8 @@ def _leave_running(nodes: Sequence[str]) -> None:
     """Without a way to reach agents, a run in flight ends by itself."""
 
 
-def create(store: Store, token: str, *, stop_now: StopNow = _leave_running) -> FastAPI:
-    """The application over this store; every call but `/healthz` wants `Authorization: Bearer <token>`.
+def create(store: Store, *, stop_now: StopNow = _leave_running) -> FastAPI:
+    """The application over this store; every call but `/healthz` wants a token in force, or a signed-in browser.
 
     `stop_now` carries the hint of `cancel --now` to the agents of the nodes it is given.
     """
@@ -35,12 +36,14 @@ def create(store: Store, token: str, *, stop_now: StopNow = _leave_running) -> F
     )
     app.state.store = store
     app.state.stop_now = stop_now
-    for router in (campaigns.router, configurations.router, nodes.router):
+    app.state.holders = Holders(store.access)
+    app.state.guesses = Guesses()
+    for router in (campaigns.router, configurations.router, nodes.router, tokens.router):
         app.include_router(router, prefix=PREFIX)
     app.add_api_route("/healthz", _health, methods=["GET"], response_model=Health, tags=["health"])
     handlers.install(app)
     app.add_middleware(BodyLimit)
-    app.add_middleware(TokenGate, token=token)  # added last, so it stands first
+    app.add_middleware(Gate, holders=app.state.holders, guesses=app.state.guesses)  # added last, so it stands first
     return app
 
 

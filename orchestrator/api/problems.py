@@ -13,6 +13,8 @@ _URN = "urn:modescope:"
 
 _STATUS: Mapping[type[errors.ModescopeError], HTTPStatus] = {
     errors.NotAllowedError: HTTPStatus.UNAUTHORIZED,
+    errors.ForbiddenError: HTTPStatus.FORBIDDEN,
+    errors.TooManyError: HTTPStatus.TOO_MANY_REQUESTS,
     errors.NotFoundError: HTTPStatus.NOT_FOUND,
     errors.ConflictError: HTTPStatus.CONFLICT,
     errors.StudyError: HTTPStatus.UNPROCESSABLE_ENTITY,

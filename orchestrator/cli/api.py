@@ -5,34 +5,44 @@ from __future__ import annotations
 import ipaddress
 import os
 from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from orchestrator.contracts.access import Scope, digest
 from orchestrator.contracts.errors import MissingPartError, UserError
+
+if TYPE_CHECKING:
+    from orchestrator.store.ports import Store
 
 DEFAULT_PORT = 8750
 CONNECTIONS_KEPT = 4
+FIRST_TOKEN = "service"  # noqa: S105 - a name
+"""What the audit log calls whoever shows MODESCOPE_TOKEN."""
 
 
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=DEFAULT_PORT, show_default=True, type=click.IntRange(0, 65535), help="Port.")
+@click.option("--tls-certificate", type=click.Path(exists=True, path_type=Path), help="PEM file: speak TLS.")
+@click.option("--tls-key", type=click.Path(exists=True, path_type=Path), help="PEM file of its private key.")
 @click.option("--behind-proxy", is_flag=True, help="Allow other hosts in: a proxy in front speaks TLS.")
-def api(host: str, port: int, behind_proxy: bool) -> None:
-    """Serve the REST interface.
+def api(host: str, port: int, tls_certificate: Path | None, tls_key: Path | None, behind_proxy: bool) -> None:
+    """Serve the REST interface and the pages.
 
-    Reads MODESCOPE_DATABASE_URL, MODESCOPE_REDIS_URL and MODESCOPE_TOKEN, the bearer token clients must show.
+    Reads MODESCOPE_DATABASE_URL and MODESCOPE_REDIS_URL. MODESCOPE_TOKEN, when set, is an administrator's token;
+    with it others are made: `modescope token create`.
 
     Example: MODESCOPE_TOKEN=... modescope api --port 8750
     """
-    _check_host(host, behind_proxy)
-    token = os.environ.get("MODESCOPE_TOKEN")
-    if not token:
-        raise MissingPartError("MODESCOPE_TOKEN is not set: give the bearer token that clients must show")
-    _serve(host, port, token)
+    if (tls_certificate is None) != (tls_key is None):
+        raise UserError("--tls-certificate and --tls-key belong together")
+    _check_host(host, safe=behind_proxy or tls_certificate is not None)
+    _serve(host, port, tls_certificate, tls_key)
 
 
-def _serve(host: str, port: int, token: str) -> None:
+def _serve(host: str, port: int, tls_certificate: Path | None, tls_key: Path | None) -> None:
     import uvicorn
 
     from orchestrator import queue, wiring
@@ -42,19 +52,49 @@ def _serve(host: str, port: int, token: str) -> None:
     settings = Settings.from_environment()
     store = wiring.open_store(settings, keep=CONNECTIONS_KEPT)
     try:
-        application = app.create(store, token, stop_now=partial(queue.stop_now, settings.redis_url))
-        uvicorn.run(application, host=host, port=port, log_level="warning", access_log=False)
+        admit(store, os.environ.get("MODESCOPE_TOKEN"))
+        uvicorn.run(
+            app.create(store, stop_now=partial(queue.stop_now, settings.redis_url)),
+            host=host,
+            port=port,
+            ssl_certfile=tls_certificate,
+            ssl_keyfile=tls_key,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+        )
     finally:
         store.close()
 
 
-def _check_host(host: str, behind_proxy: bool) -> None:
+def admit(store: Store, secret: str | None) -> None:
+    """Make MODESCOPE_TOKEN an administrator's token; another one takes the place of the one before.
+
+    Raises MissingPartError when it is not set and there is no other way in.
+    """
+    in_force = [token for token in store.access.tokens() if token.revoked_at is None]
+    if secret is None:
+        if not in_force:
+            raise MissingPartError("MODESCOPE_TOKEN is not set: give the first administrator's token")
+        return
+    if store.access.holder(digest(secret)) is not None:
+        return
+    for token in in_force:
+        if token.name == FIRST_TOKEN:
+            store.access.revoke(token.id)
+    store.access.issue(FIRST_TOKEN, [Scope.ADMIN], digest(secret))
+
+
+def _check_host(host: str, *, safe: bool) -> None:
     """A token must not cross a network in the clear."""
-    if behind_proxy or host == "localhost":
+    if safe or host == "localhost":
         return
     try:
         loopback = ipaddress.ip_address(host).is_loopback
     except ValueError:
         loopback = False
     if not loopback:
-        raise UserError(f"--host {host}: other hosts could read the token; add --behind-proxy when a proxy speaks TLS")
+        raise UserError(
+            f"--host {host}: other hosts could read the token; "
+            "give --tls-certificate and --tls-key, or --behind-proxy when a proxy speaks TLS"
+        )

@@ -16,7 +16,7 @@ COMMAND_GROUP = "modescope.commands"
 SHORT_HELPS = {
     "agent": "Measure on this machine, for one node, until stopped.",
     "analysis-worker": "Fit what campaigns have measured, until stopped.",
-    "api": "Serve the REST interface.",
+    "api": "Serve the REST interface and the pages.",
     "campaign": "Submit, watch and export campaigns.",
     "controller": "Hand out jobs and take back what ended badly, until stopped.",
     "db": "Create or upgrade the database's schema.",
@@ -26,6 +26,7 @@ SHORT_HELPS = {
     "fleet": "Compare, install, start and stop nodes over SSH.",
     "node": "Show nodes and let them back to work; check and prepare this machine.",
     "parse": "Read a benchmark's output into CSV.",
+    "token": "Make, list and revoke the tokens that open the service.",
     "up": "Run every part on this machine, in the foreground.",
 }
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from rich.table import Table
 
 from orchestrator import words
+from orchestrator.contracts.access import AuditLine, Token
 from orchestrator.contracts.campaigns import Campaign, Configuration, NodeShare
 from orchestrator.contracts.nodes import Node
 
@@ -82,6 +83,28 @@ def of_shares(shares: Iterable[NodeShare]) -> Table:
     return table
 
 
+def of_tokens(tokens: Iterable[Token]) -> Table:
+    """Who may use the service."""
+    table = _table()
+    for name in ("id", "name", "scopes", "made", "until", "last used"):
+        table.add_column(name, overflow="fold")
+    for token in tokens:
+        until = "revoked" if token.revoked_at is not None else _when_or(token.expires_at, "revoked by somebody")
+        used = _when_or(token.used_at, "never")
+        table.add_row(str(token.id), token.name, ", ".join(token.scopes), _when(token.created_at), until, used)
+    return table
+
+
+def of_audit(lines: Iterable[AuditLine]) -> Table:
+    """Who changed what."""
+    table = _table()
+    for name in ("when", "who", "what", "of", "from"):
+        table.add_column(name, overflow="fold")
+    for line in lines:
+        table.add_row(_when(line.at), line.who, line.what.replace("_", " "), line.subject, line.origin)
+    return table
+
+
 def _table() -> Table:
     return Table(box=None, pad_edge=False, header_style="bold")
 
@@ -103,6 +126,10 @@ def _verdict(found: Configuration) -> str:
     if found.verdict is None:
         return f"not fitted: {found.error}" if found.error else "not analysed"
     return f"{found.verdict}: {found.sentence}"
+
+
+def _when_or(seconds: float | None, otherwise: str) -> str:
+    return otherwise if seconds is None else _when(seconds)
 
 
 def _when(seconds: float) -> str:

@@ -50,6 +50,14 @@ class NotAllowedError(UserError):
     """The service wants a valid bearer token: set MODESCOPE_TOKEN, or --home to a home whose endpoint.json holds it."""
 
 
+class ForbiddenError(UserError):
+    """This token does not cover that."""
+
+
+class TooManyError(UserError):
+    """Too many requests of this kind; wait a moment."""
+
+
 class UnavailableError(UserError):
     """The service does not answer; start it with `modescope up`."""
 

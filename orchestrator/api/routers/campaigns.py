@@ -11,17 +11,18 @@ from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse, StreamingResponse
 
 from orchestrator.api import export
-from orchestrator.api.access import CampaignId, IdempotencyKey, Ledger, Stopper
+from orchestrator.api.access import CampaignId, IdempotencyKey, Ledger, Stopper, may
 from orchestrator.api.models import Cancellation, Page, Rerun, StudyText
 from orchestrator.campaigns import repetition
 from orchestrator.campaigns.admission import check_engines
+from orchestrator.contracts.access import Scope
 from orchestrator.contracts.campaigns import Campaign, Progress, Submission
 from orchestrator.store.ports import Store
 
-router = APIRouter(prefix="/campaigns", tags=["campaigns"])
+router = APIRouter(prefix="/campaigns", tags=["campaigns"], dependencies=[may(Scope.READ)])
 
 
-@router.post("", status_code=HTTPStatus.CREATED)
+@router.post("", status_code=HTTPStatus.CREATED, dependencies=[may(Scope.SUBMIT)])
 def submit(body: StudyText, store: Ledger, response: Response, idempotency_key: IdempotencyKey = None) -> Campaign:
     """Check a study, enumerate and plan it, and store it as a campaign; 200 when the key has been here before."""
     from orchestrator.design import study
@@ -50,19 +51,19 @@ def progress(campaign_id: CampaignId, store: Ledger) -> Progress:
     return store.campaigns.progress(campaign_id)
 
 
-@router.post("/{campaign_id}/pause")
+@router.post("/{campaign_id}/pause", dependencies=[may(Scope.OPERATE)])
 def pause(campaign_id: CampaignId, store: Ledger) -> Campaign:
     """Start nothing new; runs in flight end."""
     return store.campaigns.pause(campaign_id)
 
 
-@router.post("/{campaign_id}/resume")
+@router.post("/{campaign_id}/resume", dependencies=[may(Scope.OPERATE)])
 def resume(campaign_id: CampaignId, store: Ledger) -> Campaign:
     """Undo a pause."""
     return store.campaigns.resume(campaign_id)
 
 
-@router.post("/{campaign_id}/cancel")
+@router.post("/{campaign_id}/cancel", dependencies=[may(Scope.OPERATE)])
 def cancel(campaign_id: CampaignId, store: Ledger, stop_now: Stopper, body: Cancellation | None = None) -> Campaign:
     """Give up what is not measured yet; what is measured stays."""
     at_work = [node.name for node in store.nodes.all() if node.job_id is not None]  # a cancelled job is nobody's
@@ -72,7 +73,7 @@ def cancel(campaign_id: CampaignId, store: Ledger, stop_now: Stopper, body: Canc
     return cancelled
 
 
-@router.post("/{campaign_id}/rerun", status_code=HTTPStatus.CREATED)
+@router.post("/{campaign_id}/rerun", dependencies=[may(Scope.SUBMIT)], status_code=HTTPStatus.CREATED)
 def rerun(
     campaign_id: CampaignId,
     body: Rerun,

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from orchestrator.api.access import CampaignId, Ledger
+from orchestrator.api.access import CampaignId, Ledger, may
 from orchestrator.api.models import Page
+from orchestrator.contracts.access import Scope
 from orchestrator.contracts.campaigns import Configuration
 
-router = APIRouter(prefix="/campaigns/{campaign_id}/configurations", tags=["configurations"])
+router = APIRouter(
+    prefix="/campaigns/{campaign_id}/configurations", tags=["configurations"], dependencies=[may(Scope.READ)]
+)
 
 
 @router.get("")

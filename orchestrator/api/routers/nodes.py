@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from orchestrator.api.access import Ledger
+from orchestrator.api.access import Ledger, may
 from orchestrator.api.models import Page
+from orchestrator.contracts.access import Scope
 from orchestrator.contracts.nodes import Node
 
-router = APIRouter(prefix="/nodes", tags=["nodes"])
+router = APIRouter(prefix="/nodes", tags=["nodes"], dependencies=[may(Scope.READ)])
 
 
 @router.get("")
@@ -17,7 +18,7 @@ def all_nodes(store: Ledger) -> Page[Node]:
     return Page(items=tuple(store.nodes.all()))
 
 
-@router.post("/{name}/reinstate")
+@router.post("/{name}/reinstate", dependencies=[may(Scope.OPERATE)])
 def reinstate(name: str, store: Ledger) -> Node:
     """Let a quarantined or draining node work again."""
     return store.nodes.reinstate(name)

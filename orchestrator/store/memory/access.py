@@ -33,7 +33,7 @@ class Access:
             raise ConflictError(f"a token named {name!r} is in force; revoke it, or choose another name")
         now = self.tables.now()
         token = Token(
-            id=self.tables.new_id(),
+            id=len(self.tables.tokens) + 1,
             name=name,
             scopes=tuple(scopes),
             created_at=now,

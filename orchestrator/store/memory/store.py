@@ -47,5 +47,8 @@ class MemoryStore:
     def ledger(self) -> UUID:
         return self.tables.ledger
 
+    def hang_up(self) -> None:
+        """There is no connection."""
+
     def close(self) -> None:
         """Nothing to give back."""

@@ -46,6 +46,10 @@ class CampaignRow:
     """In the order in which they came in."""
     shares: Counter[tuple[str, Validity]] = field(default_factory=Counter)
     """(node, validity) -> number of runs."""
+    members: set[str] = field(default_factory=set)
+    """Nodes that have a share of its jobs (balanced, pinned)."""
+    lost: set[str] = field(default_factory=set)
+    """Nodes whose share the others have, because they were away for long."""
 
     @property
     def valid_runs(self) -> int:
@@ -94,6 +98,8 @@ class JobRow:
     setting: SettingRow
     planned: PlannedJob
     state: jobs.State = jobs.State.QUEUED
+    own: str | None = None
+    """The only node that may have it, as the study says (pinned) or as it was dealt (balanced)."""
     node: str | None = None
     """Where it is offered, leased or was done."""
     offered_at: float = 0.0
@@ -170,6 +176,8 @@ class NodeRow:
     reason: str | None = None
     session: SessionRow | None = None
     """The latest one, ended or not."""
+    offline_since: float | None = None
+    """As the reconciler saw it; None: online."""
     leased: JobRow | None = None
     offered: list[JobRow] = field(default_factory=list)
     strikes: int = 0
@@ -225,7 +233,7 @@ class Tables:
         """Write who did it; nothing for what nobody asked for."""
         if act is not None:
             line = AuditLine(
-                id=self.new_id(), at=self.now(), who=act.who, what=what, subject=subject, origin=act.origin
+                id=len(self.audit_lines) + 1, at=self.now(), who=act.who, what=what, subject=subject, origin=act.origin
             )
             self.audit_lines.append(line)
 

@@ -9,6 +9,7 @@ import pytest
 
 from orchestrator.api import app
 from orchestrator.client import Client
+from orchestrator.contracts.access import Scope, digest
 from orchestrator.store.memory import MemoryStore
 from tests.unit.measured import Laboratory
 from tests.unit.service import serving
@@ -18,8 +19,10 @@ TOKEN = "a token of the test"  # noqa: S105
 
 @pytest.fixture
 def store() -> MemoryStore:
-    """An empty ledger."""
-    return MemoryStore()
+    """A ledger with nothing but an administrator's token."""
+    empty = MemoryStore()
+    empty.access.issue("test", [Scope.ADMIN], digest(TOKEN))
+    return empty
 
 
 @pytest.fixture
@@ -37,7 +40,7 @@ def hints() -> list[str]:
 @pytest.fixture
 def address(store: MemoryStore, hints: list[str]) -> Iterator[str]:
     """Where the service answers."""
-    with serving(app.create(store, TOKEN, stop_now=hints.extend)) as found:
+    with serving(app.create(store, stop_now=hints.extend)) as found:
         yield found
 
 
