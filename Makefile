@@ -48,7 +48,7 @@ $(VENV)/.made:
 $(VENV)/.base: $(VENV)/.made constraints.txt pyproject.toml
 	@echo "installing into $(VENV) (about 350 MB)"
 	@$(PIP) --editable .
-	@$(BIN)/python -m orchestrator.embedded.redis_binary
+	@$(BIN)/python -m orchestrator.fetched
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -c '$(COMPILE)'
 	@touch $@
 

@@ -5,35 +5,33 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 from orchestrator.contracts.errors import MissingPartError
 from orchestrator.embedded.children import Part, Role
+from orchestrator.fetched import REDIS_SERVER
 
 OLDEST = (6, 2)
 SOCKET = "redis.sock"
 
 
-def unpacked_server() -> Path:
-    """Where `make install` puts the program when the system has none."""
-    return Path(sys.prefix) / "lib" / "modescope" / "redis-server"
-
-
 def server() -> Path:
-    """A redis-server or valkey-server of at least 6.2: the system's, else the unpacked one.
+    """A redis-server or valkey-server of at least 6.2. Raises MissingPartError when there is none."""
+    program = found()
+    if program is None:
+        raise MissingPartError(
+            "no redis-server or valkey-server >= 6.2 on PATH: run `make install`, or install redis-server"
+        )
+    return program
 
-    Raises MissingPartError when there is neither.
-    """
+
+def found() -> Path | None:
+    """The system's own program, else the one that `make install` fetched; None when there is neither."""
     for name in ("redis-server", "valkey-server"):
-        found = shutil.which(name)
-        if found and _version(Path(found)) >= OLDEST:
-            return Path(found)
-    if unpacked_server().exists():
-        return unpacked_server()
-    raise MissingPartError(
-        "no redis-server or valkey-server >= 6.2 on PATH: run `make install`, or install redis-server"
-    )
+        program = shutil.which(name)
+        if program and _version(Path(program)) >= OLDEST:
+            return Path(program)
+    return REDIS_SERVER.path if REDIS_SERVER.path.exists() else None
 
 
 def part(folder: Path, log: Path) -> Part:

