@@ -31,3 +31,15 @@ CREATE TRIGGER jobs_counted_on_insert AFTER INSERT ON jobs
     REFERENCING NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
 CREATE TRIGGER jobs_counted_on_update AFTER UPDATE ON jobs
     REFERENCING OLD TABLE AS old_rows NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
+
+-- What a campaign lacks: reason -> (setting, replicate) pairs of its jobs set aside that have no valid run.
+CREATE FUNCTION missing_runs(p_campaign integer) RETURNS jsonb LANGUAGE sql STABLE AS $$
+    SELECT coalesce(jsonb_object_agg(g.reason, g.missing), '{}') FROM (
+        SELECT coalesce(j.reason, 'unknown') AS reason, count(*) AS missing
+        FROM jobs AS j
+        CROSS JOIN LATERAL generate_series(j.first_replicate, j.first_replicate + j.replicates - 1) AS k
+        WHERE j.campaign_id = p_campaign AND j.state = 'set_aside' AND NOT EXISTS (
+            SELECT FROM runs AS r WHERE r.setting_id = j.setting_id AND r.replicate = k AND r.validity = 'valid')
+        GROUP BY coalesce(j.reason, 'unknown')
+    ) AS g;
+$$;

@@ -47,8 +47,14 @@ BEGIN
     UPDATE jobs
     SET state = CASE WHEN is_covered(v_job) THEN 'done' ELSE 'queued' END,
         node_id = CASE WHEN is_covered(v_job) THEN node_id END,
-        session_id = NULL, token = NULL, lease_until = NULL, offered_at = NULL, reason = p_reason
+        session_id = NULL, token = NULL, lease_until = NULL, offered_at = NULL, reason = p_reason,
+        failures = failures + 1
     WHERE id = p_job;
+    -- Balanced: another node is to have it, so who has which of this setting's jobs is dealt again.
+    UPDATE jobs AS j SET pinned_node_id = NULL
+    FROM campaigns AS c
+    WHERE j.setting_id = v_job.setting_id AND j.state = 'queued' AND j.pinned_node_id IS NOT NULL
+      AND c.id = j.campaign_id AND c.placement = 'balanced';
 END $$;
 
 CREATE FUNCTION finish(p_job bigint, p_token uuid, p_ending text, p_kind text, p_reason text) RETURNS boolean

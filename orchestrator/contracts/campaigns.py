@@ -76,12 +76,18 @@ class Progress:
     runs_per_s: float | None
     """Over the last minute; None before the first run."""
     time_left_s: float | None
+    waits_for: tuple[str, ...] = ()
+    """Nodes that are offline and have jobs of their own to do."""
+    lost: tuple[str, ...] = ()
+    """Nodes that were offline for so long that the others have their share."""
 
 
 class EventKind(StrEnum):
     """What an event tells of."""
 
     NODE_QUARANTINED = "node_quarantined"
+    NODE_LOST = "node_lost"
+    """It is offline for long, and the others have its share."""
     JOB_SET_ASIDE = "job_set_aside"
     CAMPAIGN_COMPLETE = "campaign_complete"
     CAMPAIGN_INCOMPLETE = "campaign_incomplete"
@@ -114,6 +120,8 @@ class Submission:
     analysis_options: Mapping[str, object]
     placement: str
     """'any', 'balanced' or 'pinned'."""
+    on_lost_node: str = "reassign"
+    """What becomes of a lost node's share: others get it ('reassign'), or it waits ('wait')."""
     max_tries: int
     controls: Mapping[str, Mapping[str, object]]
     """Control name -> options of the engine `replay` that plays it."""

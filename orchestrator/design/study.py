@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PlainValidator, ValidationError, model_validator
 
@@ -48,6 +48,8 @@ class Study(Part):
     """Default: 10, or less, so that a setting has at least five jobs."""
     order: Annotated[Order, short_form("kind")] = Order()
     placement: Annotated[Placement, short_form("kind")] = Placement()
+    on_lost_node: Literal["reassign", "wait"] = "reassign"
+    """A node that is offline for 15 minutes: others get its share (balanced, pinned), or it waits for the node."""
     engine: Annotated[Engine, PlainValidator(Engine.read)]
     node: Annotated[Preparation, PlainValidator(read_node)] = Preparation()
     max_tries: Annotated[int, Field(strict=True, ge=1, le=100)] = 3

@@ -29,6 +29,7 @@ def submission(
         node_options=study.node.as_dict(),
         analysis_options=written_out["analysis"],
         placement=study.placement.kind,
+        on_lost_node=study.on_lost_node,
         max_tries=study.max_tries,
         controls=written_out["controls"],
         jobs=plan(study, design, nodes),

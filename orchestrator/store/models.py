@@ -52,6 +52,7 @@ class Node(Base):
     reason: Mapped[str | None]
     session_id: Mapped[int | None]
     seen_at: Mapped[datetime | None]
+    offline_since: Mapped[datetime | None]
     strikes: Mapped[int] = mapped_column(small)
     struck_job_id: Mapped[int | None] = mapped_column(big)
     engines: Mapped[dict[str, Any]]
@@ -90,6 +91,7 @@ class Campaign(Base):
     analysis_options: Mapped[dict[str, Any]]
     controls: Mapped[dict[str, Any]]
     placement: Mapped[str]
+    on_lost_node: Mapped[str]
     replicates: Mapped[int]
     max_tries: Mapped[int] = mapped_column(small)
     setting_count: Mapped[int]
@@ -127,6 +129,7 @@ class Job(Base):
     first_replicate: Mapped[int]
     replicates: Mapped[int]
     pinned_node_id: Mapped[int | None]
+    """The only node that may have it, as the study says (pinned) or as it was dealt (balanced)."""
     state: Mapped[str]
     node_id: Mapped[int | None]
     session_id: Mapped[int | None]
@@ -136,6 +139,16 @@ class Job(Base):
     lease_until: Mapped[datetime | None]
     offered_at: Mapped[datetime | None]
     reason: Mapped[str | None]
+    failures: Mapped[int] = mapped_column(small, server_default=text("0"))
+
+
+class CampaignNode(Base):
+    """A node that has a share of a campaign's jobs, or had one until it was lost."""
+
+    __tablename__ = "campaign_nodes"
+    campaign_id: Mapped[int] = mapped_column(primary_key=True)
+    node_id: Mapped[int] = mapped_column(primary_key=True)
+    lost_at: Mapped[datetime | None]
 
 
 class JobCount(Base):

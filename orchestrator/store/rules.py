@@ -8,6 +8,8 @@ from orchestrator.contracts import engines
 
 ONLINE_S = 45.0
 """A node whose session was silent for longer, and that holds no live lease, is offline."""
+LOST_AFTER_S = 15 * 60.0
+"""A node that is offline for longer is lost: others do its share, unless the study says to wait for it."""
 LEASE_MARGIN_S = 15.0
 """A lease lasts one run's time-out and this much longer (DESIGN 3)."""
 STRIKES_TO_QUARANTINE = 3

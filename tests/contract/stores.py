@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Protocol
 
 import psycopg
@@ -24,6 +25,9 @@ class StoreUnderTest(ports.Store, Protocol):
     def leave_alone(self, seconds: float) -> None:
         """No controller has reconciled for so long."""
 
+    def pass_time(self, seconds: float) -> None:
+        """So much time goes by in which the controllers watch, and nobody else says anything."""
+
     def job_states(self) -> dict[int, State]:
         """Job id -> state, of every job there is."""
 
@@ -33,6 +37,10 @@ class StoreUnderTest(ports.Store, Protocol):
 
 class MemoryUnderTest(MemoryStore):
     """The in-memory store."""
+
+    def __init__(self) -> None:
+        self._passed_s = 0.0
+        super().__init__(lambda: time.time() + self._passed_s)
 
     def expire_leases(self) -> None:
         for job in self.tables.jobs_in({State.LEASED}):
@@ -47,11 +55,15 @@ class MemoryUnderTest(MemoryStore):
     def leave_alone(self, seconds: float) -> None:
         self.tables.reconciled_at = self.tables.now() - seconds
 
+    def pass_time(self, seconds: float) -> None:
+        self._passed_s += seconds
+        self.leave_alone(0)
+
     def job_states(self) -> dict[int, State]:
         return {job.id: job.state for job in self.tables.jobs.values()}
 
     def wipe(self) -> None:
-        MemoryStore.__init__(self)
+        self.__init__()  # type: ignore[misc]  # as on the first day
 
 
 class PostgresUnderTest(PostgresStore):
@@ -72,6 +84,15 @@ class PostgresUnderTest(PostgresStore):
         self._behind.execute(
             "UPDATE ledger SET reconciled_at = clock_timestamp() - make_interval(secs => %s)", [seconds]
         )
+
+    def pass_time(self, seconds: float) -> None:
+        for table, columns in {
+            "nodes": ("seen_at", "offline_since"),
+            "jobs": ("lease_until", "offered_at"),
+            "campaigns": ("created_at",),
+        }.items():
+            moves = ", ".join(f"{column} = {column} - make_interval(secs => %(s)s)" for column in columns)
+            self._behind.execute(f"UPDATE {table} SET {moves}".encode(), {"s": seconds})  # noqa: S608 - our own words
 
     def job_states(self) -> dict[int, State]:
         return {job_id: State(state) for job_id, state in self._behind.execute("SELECT id, state FROM jobs")}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from orchestrator.contracts.campaigns import Submission
 from orchestrator.contracts.designs import Design, Setting
@@ -24,11 +24,16 @@ def study(
     placement: str = "any",
     control: bool = False,
     node: str | None = None,
+    nodes: Sequence[str] = (),
+    on_lost_node: str = "reassign",
     key: str | None = None,
     digest: str = "a digest",
     parent: int | None = None,
 ) -> Submission:
-    """`settings` settings of two modes, planned in blocks of `per_job` replicates (default: all in one job)."""
+    """`settings` settings of two modes, planned in blocks of `per_job` replicates (default: all in one job).
+
+    Pinned to `node`, or dealt to `nodes` in turn.
+    """
     per_job = replicates if per_job is None else per_job
     listed = [Setting(ordinal=n, levels=(n + 1, 4.0, "ssd"), modes=MODES) for n in range(settings)]
     if control:
@@ -48,6 +53,7 @@ def study(
         node_options={"trim": "never"},
         analysis_options={"min_n": 1},
         placement=placement,
+        on_lost_node=on_lost_node,
         max_tries=3,
         controls={"two": CONTROL} if control else {},
         jobs=[
@@ -57,7 +63,7 @@ def study(
                 position=position,
                 first_replicate=first,
                 replicates=min(per_job, replicates - first),
-                node=node,
+                node=nodes[ordinal % len(nodes)] if nodes else node,
             )
             for position, (block, ordinal, first) in enumerate(ranges)
         ],

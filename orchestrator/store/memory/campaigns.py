@@ -149,9 +149,10 @@ class Campaigns:
         by_ordinal = {setting.setting.ordinal: setting for setting in row.settings}
         for planned in sorted(submission.jobs, key=lambda planned: planned.position):
             setting = by_ordinal[planned.setting]
-            job = JobRow(id=self.tables.new_id(), campaign=row, setting=setting, planned=planned)
+            job = JobRow(id=self.tables.new_id(), campaign=row, setting=setting, planned=planned, own=planned.node)
             setting.jobs.append(job)
             row.jobs.append(job)
+        row.members = {job.own for job in row.jobs if job.own is not None}
         return row
 
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from orchestrator.contracts.jobs import State
-from orchestrator.store.memory import eligibility, transitions
+from orchestrator.store.memory import eligibility, shares, transitions
 from orchestrator.store.memory.nodes import working
-from orchestrator.store.memory.tables import JobRow, NodeRow, Tables
+from orchestrator.store.memory.tables import CampaignRow, JobRow, NodeRow, Tables
 from orchestrator.store.ports import Offer
 
 
 def dispatch(tables: Tables, outstanding: int) -> list[Offer]:
     """One job to each node in turn, until no node may have one more."""
-    waiting = [job for job in tables.jobs_in({State.QUEUED}) if job.campaign.takes_work]
+    campaigns = [campaign for campaign in tables.campaigns.values() if campaign.takes_work]
+    for campaign in campaigns:
+        if campaign.submission.placement == "balanced":
+            shares.take_in(tables, campaign)
     offers: list[Offer] = []
     hungry = working(tables)
     while hungry:
         hungry = [node for node in hungry if _in_hand(node) < outstanding]
-        hungry = [node for node in hungry if _serve(tables, node, waiting, offers)]
+        hungry = [node for node in hungry if _serve(tables, node, campaigns, offers)]
     return offers
 
 
@@ -37,12 +40,18 @@ def _in_hand(node: NodeRow) -> int:
     return len(node.offered) + (node.leased is not None)
 
 
-def _serve(tables: Tables, node: NodeRow, waiting: list[JobRow], offers: list[Offer]) -> bool:
-    for job in waiting:
-        nodes = eligibility.chosen(tables, job)
-        if node in nodes and eligibility.in_balance(job, node, nodes):
-            waiting.remove(job)
+def _serve(tables: Tables, node: NodeRow, campaigns: list[CampaignRow], offers: list[Offer]) -> bool:
+    """Offer the node one job, of the oldest campaign that has one for it."""
+    for campaign in campaigns:
+        balanced = campaign.submission.placement == "balanced"
+        job = shares.next_job(tables, campaign, node) if balanced else _next_job(tables, campaign, node)
+        if job is not None:
             transitions.offer(tables, job, node)
             offers.append(Offer(job_id=job.id, node=node.name))
             return True
     return False
+
+
+def _next_job(tables: Tables, campaign: CampaignRow, node: NodeRow) -> JobRow | None:
+    queued = (job for job in campaign.jobs if job.state is State.QUEUED)
+    return next((job for job in queued if node in eligibility.chosen(tables, job)), None)

@@ -1,16 +1,13 @@
-"""Which nodes may have a job: by pin and engine, by what failed where, by balance."""
+"""Which nodes may have a job: by pin and engine, by what failed where."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
-from orchestrator.contracts.jobs import FailureKind, State
+from orchestrator.contracts.jobs import FailureKind
 from orchestrator.store.memory.nodes import working
-from orchestrator.store.memory.tables import Attempt, JobRow, NodeRow, SettingRow, Tables
+from orchestrator.store.memory.tables import Attempt, JobRow, NodeRow, Tables
 from orchestrator.store.rules import engine_for
-
-TAKEN = frozenset({State.OFFERED, State.LEASED, State.DONE})
 
 
 def able(job: JobRow, nodes: Sequence[NodeRow]) -> list[NodeRow]:
@@ -19,10 +16,11 @@ def able(job: JobRow, nodes: Sequence[NodeRow]) -> list[NodeRow]:
     engine, _ = engine_for(
         job.setting.setting.control, submission.engine, submission.engine_options, submission.controls
     )
+    pinned_to = job.own if submission.placement == "pinned" else None
     return [
         node
         for node in nodes
-        if job.planned.node in (None, node.name) and (engine == "replay" or engine in node.hello.engines)
+        if pinned_to in (None, node.name) and (engine == "replay" or engine in node.hello.engines)
     ]
 
 
@@ -44,19 +42,6 @@ def chosen(tables: Tables, job: JobRow) -> list[NodeRow]:
     failed |= {attempt.node for attempt in job.attempts if _kind(attempt) is FailureKind.NODE}
     fresh = [node for node in willing if node.name not in failed]
     return fresh or willing
-
-
-def in_balance(job: JobRow, node: NodeRow, nodes: Sequence[NodeRow]) -> bool:
-    """May `node` take one more job of this setting, when `nodes` are to have equally many?"""
-    if job.campaign.submission.placement != "balanced":
-        return True
-    taken = _taken(job.setting)
-    return taken[node.name] <= sum(taken[other.name] for other in nodes) // len(nodes)
-
-
-def _taken(setting: SettingRow) -> Counter[str]:
-    """Node -> jobs of this setting offered to it, leased by it or done by it."""
-    return Counter(job.node for job in setting.jobs if job.state in TAKEN and job.node is not None)
 
 
 def _kind(attempt: Attempt) -> FailureKind | None:

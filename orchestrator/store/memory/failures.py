@@ -5,7 +5,7 @@ from __future__ import annotations
 from orchestrator.contracts.campaigns import EventKind
 from orchestrator.contracts.jobs import OPEN, Failure, FailureKind
 from orchestrator.contracts.nodes import NodeState
-from orchestrator.store.memory import eligibility, transitions
+from orchestrator.store.memory import eligibility, shares, transitions
 from orchestrator.store.memory.nodes import withdraw_offers, working
 from orchestrator.store.memory.tables import JobRow, NodeRow, Tables
 from orchestrator.store.rules import FRUITLESS_TO_SET_ASIDE, STRIKES_TO_QUARANTINE
@@ -19,6 +19,7 @@ def fail(tables: Tables, job: JobRow, failure: Failure) -> None:
     attempt = job.attempts[-1]
     attempt.failure = failure
     done = end_lease(tables, job)
+    shares.deal_again(job.setting)  # another node is to have it
     if failure.kind is FailureKind.NODE:
         _strike(tables, tables.nodes[attempt.node], job, failure)
     if not done and (_impossible(tables, job) or _poisonous(tables, job)):

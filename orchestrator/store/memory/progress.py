@@ -6,7 +6,7 @@ from collections import Counter
 
 from orchestrator.contracts.campaigns import NodeShare, Progress, State
 from orchestrator.contracts.runs import Validity
-from orchestrator.store.memory import views
+from orchestrator.store.memory import shares, views
 from orchestrator.store.memory.nodes import online
 from orchestrator.store.memory.tables import AnalysisRow, CampaignRow, Tables
 from orchestrator.store.rules import RATE_WINDOW_S
@@ -29,6 +29,8 @@ def progress(tables: Tables, row: CampaignRow) -> Progress:
         elapsed_s=_elapsed_s(tables, row),
         runs_per_s=runs_per_s,
         time_left_s=_time_left_s(row, runs_per_s),
+        waits_for=shares.waits_for(tables, row),
+        lost=tuple(sorted(row.lost)),
     )
 
 

@@ -8,7 +8,7 @@ from orchestrator.contracts.campaigns import EventKind, State
 from orchestrator.contracts.jobs import OPEN
 from orchestrator.contracts.jobs import State as JobState
 from orchestrator.contracts.nodes import NodeState
-from orchestrator.store.memory import eligibility, failures
+from orchestrator.store.memory import eligibility, failures, shares
 from orchestrator.store.memory.nodes import online, withdraw_offers, working
 from orchestrator.store.memory.tables import CampaignRow, JobRow, Tables
 from orchestrator.store.rules import GAP_S
@@ -16,22 +16,25 @@ from orchestrator.store.rules import GAP_S
 
 def reconcile(tables: Tables) -> None:
     """One pass; doing it twice is the same as once."""
-    _grant_the_gap(tables)
+    gap_s = _grant_the_gap(tables)
     _take_back_leases(tables)
+    shares.note_absences(tables, gap_s)
     _take_back_offers(tables)
+    shares.give_away(tables)
     _give_up_what_nobody_can_do(tables)
     for campaign in tables.campaigns.values():
         _end_if_over(tables, campaign)
 
 
-def _grant_the_gap(tables: Tables) -> None:
-    """After a gap of our own nobody could renew: every lease gets the gap's length (DESIGN 3)."""
+def _grant_the_gap(tables: Tables) -> float:
+    """After a gap of our own nobody could renew: every lease gets the gap's length (DESIGN 3). Its length, or 0."""
     gap_s = tables.now() - tables.reconciled_at
     tables.reconciled_at = tables.now()
     if gap_s <= GAP_S:
-        return
+        return 0.0
     for job in tables.jobs_in({JobState.LEASED}):
         job.lease_until += gap_s
+    return gap_s
 
 
 def _take_back_leases(tables: Tables) -> None:
@@ -62,7 +65,8 @@ def _refusal(tables: Tables, job: JobRow) -> str | None:
 
 
 def _quarantines(tables: Tables, job: JobRow) -> str | None:
-    nodes = [node for node in tables.nodes.values() if job.planned.node in (None, node.name)]
+    pinned_to = job.own if job.campaign.submission.placement == "pinned" else None
+    nodes = [node for node in tables.nodes.values() if pinned_to in (None, node.name)]
     busy = any(other.state is JobState.LEASED for other in job.campaign.jobs)
     if busy or not nodes or any(node.state is not NodeState.QUARANTINED for node in nodes):
         return None
@@ -72,8 +76,8 @@ def _quarantines(tables: Tables, job: JobRow) -> str | None:
 
 def _end_if_over(tables: Tables, campaign: CampaignRow) -> None:
     complete = campaign.valid_runs == campaign.expected_runs
-    if campaign.state is State.INCOMPLETE and complete:
-        _end(tables, campaign, State.COMPLETE)  # a spool came home late
+    if campaign.state is State.INCOMPLETE and campaign.missing != _missing(campaign):
+        _count_anew(tables, campaign)
     over = not any(job.state in OPEN for job in campaign.jobs)
     if campaign.state is State.RUNNING and over:
         _end(tables, campaign, State.COMPLETE if complete else State.INCOMPLETE)
@@ -90,9 +94,17 @@ def _end(tables: Tables, campaign: CampaignRow, state: State) -> None:
     tables.notify()
 
 
+def _count_anew(tables: Tables, campaign: CampaignRow) -> None:
+    """Some, or all, of what was missing came home in a spool after the end."""
+    campaign.missing = _missing(campaign)
+    if not campaign.missing:
+        campaign.state = State.COMPLETE
+        tables.tell(EventKind.CAMPAIGN_COMPLETE, f"campaign {campaign.id} ended complete", campaign_id=campaign.id)
+
+
 def _missing(campaign: CampaignRow) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for job in campaign.jobs:
-        if job.state is JobState.SET_ASIDE:
-            counts[job.reason or ""] += len(job.missing)
+        if job.state is JobState.SET_ASIDE and job.missing:
+            counts[job.reason or "unknown"] += len(job.missing)
     return dict(counts)

@@ -13,6 +13,8 @@ def offer(tables: Tables, job: JobRow, node: NodeRow) -> None:
     """Choose `node` for the job."""
     _move(tables, job, State.OFFERED)
     job.node = node.name
+    if job.campaign.submission.placement == "balanced":
+        job.own = node.name
     job.offered_at = tables.now()
     node.offered.append(job)
 

@@ -36,14 +36,8 @@ class PostgresControl:
 
     def dispatch(self, *, outstanding: int = 2) -> list[Offer]:
         """Offer jobs in rounds, one a node, so that a short queue spreads over the nodes."""
-        offers: list[Offer] = []
         with self._deciding() as connection:
-            nodes = connection.execute(decisions.ABLE_NODES).all()
-            for turn in range(outstanding):
-                for node in nodes:
-                    if node.outstanding <= turn:
-                        offers += _offers(connection.execute(decisions.OFFER, {"node": node.id}))
-        return offers
+            return _offers(connection.execute(decisions.DISPATCH, {"outstanding": outstanding}))
 
     def unheard(self, *, older_than_s: float = 3.0) -> list[Offer]:
         """Offers that idle nodes have not taken up."""
@@ -53,13 +47,16 @@ class PostgresControl:
     def reconcile(self) -> None:
         """Take back what ended badly; end campaigns that are over."""
         with self._deciding() as connection:
-            connection.execute(decisions.GRANT_THE_GAP)
+            gap = connection.execute(decisions.GRANT_THE_GAP).scalar_one()
             connection.execute(decisions.EXPIRE_LEASES)
+            connection.execute(decisions.NOTE_ABSENCES, {"gap": gap})
             connection.execute(decisions.WITHDRAW_OFFERS)
+            connection.execute(decisions.GIVE_AWAY)
             connection.execute(decisions.GIVE_UP_HOPELESS)
-            connection.execute(decisions.GIVE_UP_WITHOUT_NODES)
+            if connection.execute(decisions.ANY_QUARANTINED).scalar_one():
+                connection.execute(decisions.GIVE_UP_WITHOUT_NODES)
             connection.execute(decisions.END_CAMPAIGNS)
-            connection.execute(decisions.COMPLETE_LATE)
+            connection.execute(decisions.COUNT_ANEW)
 
     def analysis_due(self) -> bool:
         """Is there analysis work that nobody has leased?"""

@@ -15,6 +15,13 @@ _SHARES = text("""
     SELECT n.name AS node, n.online, s.valid, s.invalid, s.superseded
     FROM shares AS s JOIN node_status AS n ON n.id = s.node_id WHERE s.campaign_id = :campaign ORDER BY n.name
 """)
+_AWAY = text("""
+    SELECT n.name AS node, m.lost_at IS NOT NULL AS lost
+    FROM campaign_nodes AS m JOIN node_status AS n ON n.id = m.node_id
+    WHERE m.campaign_id = :campaign AND (m.lost_at IS NOT NULL OR NOT n.online AND EXISTS (
+        SELECT FROM jobs AS j WHERE j.pinned_node_id = n.id AND j.campaign_id = :campaign AND j.state = 'queued'))
+    ORDER BY n.name
+""")
 _TIMES = text("""
     SELECT extract(epoch FROM coalesce(ended_at, clock_timestamp()) - first_claim_at)::float8 AS elapsed_s,
            (SELECT coalesce(sum(valid), 0) FROM paces
@@ -35,6 +42,7 @@ def progress(connection: Connection, campaign: Campaign) -> Progress:
     )
     job_counts = {row.state: row.jobs for row in jobs}
     nodes = tuple(NodeShare(**row._mapping) for row in connection.execute(_SHARES, named))
+    away = connection.execute(_AWAY, named).all()
     times = connection.execute(_TIMES, named).one()
     analyses = connection.execute(_ANALYSES, named).all()
     valid_runs = sum(node.valid for node in nodes)
@@ -52,6 +60,8 @@ def progress(connection: Connection, campaign: Campaign) -> Progress:
         elapsed_s=times.elapsed_s or 0.0,
         runs_per_s=rate,
         time_left_s=_time_left_s(campaign, valid_runs, rate),
+        waits_for=tuple(row.node for row in away if not row.lost),
+        lost=tuple(row.node for row in away if row.lost),
     )
 
 
