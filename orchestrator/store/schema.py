@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -10,7 +12,7 @@ from sqlalchemy import Connection, text
 
 from migrations import functions
 from orchestrator.contracts.errors import SchemaError
-from orchestrator.store.postgres.connection import connect
+from orchestrator.store.postgres.connection import Database, connect
 
 LOCK_TIMEOUT = "5s"
 """A migration that cannot have its locks gives up, rather than queue the whole service behind it."""
@@ -39,14 +41,17 @@ def upgrade(database_url: str) -> None:
 
 
 def current(database_url: str) -> tuple[str | None, str]:
-    """The schema's version and the newest one this code knows: the last migration and the functions' digest."""
-    with connect(database_url).connect() as connection:
+    """The schema's version and the newest one this code knows: the last migration and the functions' digest.
+
+    Raises UnavailableError when the database does not answer.
+    """
+    with closing(Database(database_url)) as database, database.reading() as connection:
         found = _version(connection)
     return found, _newest(_config())
 
 
 def require_current(database_url: str) -> None:
-    """Raise SchemaError unless the schema is exactly the one this code was written for."""
+    """Raise SchemaError unless the schema is exactly the one this code was written for, or UnavailableError."""
     found, newest = current(database_url)
     if found != newest:
         raise SchemaError(
