@@ -18,11 +18,11 @@ from orchestrator.store.ports import Store
 PREFIX = "/api/v1"
 
 
-def _leave_running(nodes: Sequence[str]) -> None:
+def leave_running(nodes: Sequence[str]) -> None:
     """Without a way to reach agents, a run in flight ends by itself."""
 
 
-def create(store: Store, *, stop_now: StopNow = _leave_running) -> FastAPI:
+def create(store: Store, *, stop_now: StopNow = leave_running) -> FastAPI:
     """The application over this store; every call but `/healthz` wants a token in force, or a signed-in browser.
 
     `stop_now` carries the hint of `cancel --now` to the agents of the nodes it is given.

@@ -28,7 +28,10 @@ FIRST_TOKEN = "service"  # noqa: S105 - a name
 @click.option("--tls-certificate", type=click.Path(exists=True, path_type=Path), help="PEM file: speak TLS.")
 @click.option("--tls-key", type=click.Path(exists=True, path_type=Path), help="PEM file of its private key.")
 @click.option("--behind-proxy", is_flag=True, help="Allow other hosts in: a proxy in front speaks TLS.")
-def api(host: str, port: int, tls_certificate: Path | None, tls_key: Path | None, behind_proxy: bool) -> None:
+@click.option("--verbose", is_flag=True, help="Log what is done, and not only what is wrong.")
+def api(
+    *, host: str, port: int, tls_certificate: Path | None, tls_key: Path | None, behind_proxy: bool, verbose: bool
+) -> None:
     """Serve the REST interface and the pages.
 
     Reads MODESCOPE_DATABASE_URL and MODESCOPE_REDIS_URL. MODESCOPE_TOKEN, when set, is an administrator's token;
@@ -36,30 +39,37 @@ def api(host: str, port: int, tls_certificate: Path | None, tls_key: Path | None
 
     Example: MODESCOPE_TOKEN=... modescope api --port 8750
     """
+    from orchestrator.logs import log_to_stderr
+
+    log_to_stderr("api", verbose=verbose)
     if (tls_certificate is None) != (tls_key is None):
         raise UserError("--tls-certificate and --tls-key belong together")
     _check_host(host, safe=behind_proxy or tls_certificate is not None)
-    _serve(host, port, tls_certificate, tls_key)
+    _serve(host, port, tls_certificate, tls_key, behind_proxy=behind_proxy)
 
 
-def _serve(host: str, port: int, tls_certificate: Path | None, tls_key: Path | None) -> None:
+def _serve(host: str, port: int, tls_certificate: Path | None, tls_key: Path | None, *, behind_proxy: bool) -> None:
     import uvicorn
 
     from orchestrator import queue, wiring
-    from orchestrator.api import app
     from orchestrator.settings import Settings
+    from orchestrator.web import site
 
     settings = Settings.from_environment()
     store = wiring.open_store(settings, keep=CONNECTIONS_KEPT)
     try:
         admit(store, os.environ.get("MODESCOPE_TOKEN"))
         uvicorn.run(
-            app.create(store, stop_now=partial(queue.stop_now, settings.redis_url)),
+            site.create(
+                store,
+                stop_now=partial(queue.stop_now, settings.redis_url),
+                over_tls=behind_proxy or tls_certificate is not None,
+            ),
             host=host,
             port=port,
             ssl_certfile=tls_certificate,
             ssl_keyfile=tls_key,
-            log_level="warning",
+            log_config=None,  # its loggers are ours as well (orchestrator/logs.py)
             access_log=False,
             server_header=False,
         )

@@ -36,7 +36,7 @@ ONLY_IN = {
     "celery": ("orchestrator.queue", "workers.tasks"),
     "kombu": ("orchestrator.queue", "workers.tasks"),
     "fabric": ("workers.remote",),
-    "fastapi": ("orchestrator.api",),
+    "fastapi": ("orchestrator.api", "orchestrator.web"),
     "pyarrow": ("orchestrator.archive",),
 }
 STANDARD_LIBRARY_ONLY = ("orchestrator.contracts",)

@@ -1,0 +1,1 @@
+"""The pages: rendered on the server, with small ES modules of our own; nothing is loaded from another host."""

@@ -1,0 +1,61 @@
+"""How a page is made: a template of ours, what every page shows, and the caller's form token."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import cache
+from http import HTTPStatus
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from orchestrator import words
+from orchestrator.api.gate import Caller
+from orchestrator.contracts.access import Scope, allows
+
+NO_STORE = {"cache-control": "no-store"}
+"""A page shows one person's view of one moment."""
+
+
+def page(request: Request, template: str, *, status: int = HTTPStatus.OK, **shown: Any) -> HTMLResponse:
+    """Render `template` with `shown`, and who is signed in."""
+    caller: Caller | None = getattr(request.state, "caller", None)
+    text = (
+        _templates()
+        .get_template(template)
+        .render(
+            path=request.url.path,
+            caller=caller,
+            form_token=caller.form_token if caller is not None else "",
+            may=lambda scope: caller is not None and allows(caller.token.scopes, Scope(scope)),
+            version=version("modescope"),
+            **shown,
+        )
+    )
+    return HTMLResponse(text, status, headers=NO_STORE)
+
+
+@cache
+def _templates() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("orchestrator.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(duration=words.duration, moment=_moment, iso=_iso)
+    return environment
+
+
+def _moment(seconds: float) -> str:
+    """`2026-11-21 16:05 UTC`; scripts turn it into the reader's own time zone (`<time datetime>`)."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
