@@ -7,7 +7,18 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from workers.node.facts import device, filesystem, frequency, kernel, load, memory, processor, temperature, tunable
+from workers.node.facts import (
+    clock,
+    device,
+    filesystem,
+    frequency,
+    kernel,
+    load,
+    memory,
+    processor,
+    temperature,
+    tunable,
+)
 
 
 def collect(target: Path, engines: Mapping[str, str], root: Path = Path("/")) -> dict[str, object]:
@@ -27,6 +38,7 @@ def collect(target: Path, engines: Mapping[str, str], root: Path = Path("/")) ->
         "transparent_huge_pages": memory.transparent_huge_pages(root),
         "target": None if settable.mount is None else _target(settable.mount, target),
         "device": None if settable.device is None else _device(settable.device),
+        "clock": None if (told := clock.read()) is None else asdict(told),
         "temperatures_c": _temperatures(temperature.read(root)),
         "load": load.average(root),
         "top_processes": [f"{found.name} {found.cpu_s:.0f} s" for found in load.top(root)],
