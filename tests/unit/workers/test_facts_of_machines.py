@@ -11,6 +11,7 @@ import pytest
 
 from tests.unit.workers.machines import DATA, NAMES, VM, XEON, unpack
 from workers.node import facts
+from workers.node.counters import parse_sectors
 from workers.node.facts import (
     device,
     files,
@@ -63,6 +64,61 @@ def test_two_sockets_with_differing_ranges_are_not_the_same_on_all_cpus(tmp_path
     assert found["device"]["name"] == "sda"
     assert (found["device"]["model"], found["device"]["firmware"]) == ("SAMSUNG MZ7LH480", "904Q")
     assert (found["device"]["rotational"], found["device"]["discard"]) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("skylake-x-intel-pstate", ("intel_pstate", "powersave", 1_200_000, 4_300_000, "on")),
+        ("ryzen-amd-pstate-epp", ("amd-pstate-epp", "powersave", 550_000, 4_929_000, None)),
+        ("ampere-cppc", ("cppc_cpufreq", "schedutil", 1_000_000, 2_200_000, "off")),
+        ("x1e80100-scmi", ("scmi", "schedutil", 710_400, 3_417_600, None)),
+        ("server-pcc-cpufreq", ("pcc-cpufreq", "conservative", 1_200_000, 2_400_000, None)),
+    ],
+)
+def test_frequencies_of_machines_that_others_published(
+    name: str, expected: tuple[str, str, int, int, str | None], tmp_path: Path
+) -> None:
+    found = collected(f"published-{name}", tmp_path)
+    told = [found["frequency"][key] for key in ("driver", "governor", "lowest_khz", "highest_khz")]
+    assert (*told, found["turbo"]) == expected
+    assert found["frequency"]["same_on_all_cpus"] is True
+
+
+def test_an_unknown_current_frequency_is_told_by_the_driver_instead(tmp_path: Path) -> None:
+    (cpu,) = frequency.read(unpack("published-x1e80100-scmi", tmp_path))
+    assert frequency.current_khz(cpu) == 806_400
+
+
+def test_a_lowered_maximum_is_not_what_the_hardware_can_do(tmp_path: Path) -> None:
+    (cpu,) = frequency.read(unpack("published-ryzen-amd-pstate-epp", tmp_path))
+    assert (cpu.maximum_khz, cpu.highest_khz, cpu.offers(4_500_000)) == (4_000_000, 4_929_000, True)
+
+
+def test_the_temperature_of_an_arm_server_is_that_of_its_own_chip(tmp_path: Path) -> None:
+    assert temperature.of_cpu(temperature.read(unpack("published-ampere-cppc", tmp_path))) == 37.0
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "schedulers"),
+    [
+        ("threadripper-nvme", ("nvme0n1", None, None), ("none", "mq-deadline", "kyber", "bfq")),
+        ("kunpeng-sata-ssd", ("sdb", "SAMSUNG MZ7LH960", "404Q"), ("none", "mq-deadline", "kyber")),
+    ],
+)
+def test_disks_that_others_published(
+    name: str, expected: tuple[str | None, ...], schedulers: tuple[str, ...], tmp_path: Path
+) -> None:
+    found = tunable.read(unpack(f"published-{name}", tmp_path), Path("/")).device
+    assert found is not None
+    assert (found.name, found.model, found.firmware) == expected
+    assert (found.scheduler, found.schedulers) == ("none", schedulers)
+    assert (found.rotational, found.can_discard) == (False, True)
+
+
+def test_sectors_are_counted_across_the_blanks_of_a_stat_file(tmp_path: Path) -> None:
+    stat = unpack("published-kunpeng-sata-ssd", tmp_path) / "sys/block/sdb/stat"
+    assert parse_sectors(stat.read_text()) == (1228, 9_970_344)
 
 
 def test_zero_degrees_are_a_temperature(tmp_path: Path) -> None:
@@ -121,9 +177,16 @@ def test_permission_denied_is_absent(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    ("name", "used", "written"), [("smartctl-nvme.json", 0, 123456 * 512_000), ("smartctl-sata.json", 3, 512_000)]
+    ("name", "used", "written"),
+    [
+        ("smartctl-nvme.json", 0, 123456 * 512_000),
+        ("smartctl-sata.json", 3, 512_000),
+        ("published-smartctl-nvme-intel.json", 0, 184_919_244 * 512_000),
+        ("published-smartctl-sata-samsung.json", 9, 216_456_537_880 * 512),
+        ("published-smartctl-sata-disk-seagate.json", None, 543_343_366 * 512),
+    ],
 )
-def test_wear_is_read_from_what_smartctl_prints(name: str, used: int, written: int) -> None:
+def test_wear_is_read_from_what_smartctl_prints(name: str, used: int | None, written: int) -> None:
     assert device.parse_wear((DATA / name).read_text()) == device.Wear(used_percent=used, written_bytes=written)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from workers.node.facts import files
 
-CPU_CHIPS = frozenset({"coretemp", "k10temp", "zenpower", "cpu_thermal"})
+CPU_CHIPS = frozenset({"coretemp", "k10temp", "zenpower", "cpu_thermal", "apm_xgene"})
 CPU_ZONES = frozenset({"x86_pkg_temp", "cpu-thermal", "cpu_thermal", "acpitz"})
 
 
