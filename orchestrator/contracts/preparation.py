@@ -65,6 +65,8 @@ class Bounds:
     """CPUs that others kept busy, on average over the run."""
     max_foreign_kbps: float | None = 20_000.0
     """What others read and wrote on the target's device, on average over the run."""
+    max_cached_kb: float | None = 64 * 1024
+    """File pages in no process, in the page cache when an invocation begins that is to find it dropped."""
     max_kernel_errors: float | None = 0
     """New lines of level error or worse in the kernel's log."""
     min_free_kb: float | None = 100 * 1024

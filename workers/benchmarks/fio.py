@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -26,6 +25,7 @@ from workers.benchmarks.port import Invocation, Outcome, Succeeded, Task
 from workers.benchmarks.process import Runner
 from workers.benchmarks.series import in_turn
 from workers.benchmarks.sizes import Sizes
+from workers.benchmarks.versions import version_text
 from workers.node.target import Target
 
 PATTERN_OF_MODE = {
@@ -53,10 +53,10 @@ class Fio:
 
     def version(self) -> str:
         """As `fio --version` says. Raises MissingPartError."""
-        done = subprocess.run([_program(), "--version"], capture_output=True, text=True, check=False, timeout=30)
-        if not done.stdout.startswith("fio-3."):
+        told = version_text(_program(), "--version")
+        if not told.startswith("fio-3."):
             raise MissingPartError("fio on PATH is not fio 3.x: `fio --version` does not say so")
-        return done.stdout.strip().removeprefix("fio-")
+        return told.strip().removeprefix("fio-")
 
     def prepare(self, task: Task) -> None:
         """Check modes, sizes and space. Raises JobFailure."""

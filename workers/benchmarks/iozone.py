@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -20,6 +19,7 @@ from workers.benchmarks.port import Invocation, Outcome, Task
 from workers.benchmarks.process import Ended, Runner
 from workers.benchmarks.series import in_turn
 from workers.benchmarks.sizes import Sizes
+from workers.benchmarks.versions import version_text
 from workers.node.target import Target
 
 TEST_OF_MODE = {
@@ -52,8 +52,7 @@ class Iozone:
 
     def version(self) -> str:
         """As `iozone -v` says. Raises MissingPartError."""
-        done = subprocess.run([_program(), "-v"], capture_output=True, text=True, check=False, timeout=30)
-        found = _VERSION.search(done.stdout)
+        found = _VERSION.search(version_text(_program(), "-v"))
         if found is None:
             raise MissingPartError("iozone on PATH is not IOzone 3.x: `iozone -v` names no version")
         return found[1]
@@ -70,7 +69,9 @@ class Iozone:
         if self._options.modes_per_invocation == "all":
             return self._invoke(task, self._options.timeout_s)
         parts = [replace(task, modes=(mode,)) for mode in task.modes]
-        return in_turn([partial(self._invoke, part) for part in parts], self._options.timeout_s)
+        return in_turn(
+            [partial(self._invoke, part) for part in parts], self._options.timeout_s, task.between_invocations
+        )
 
     def _invoke(self, task: Task, left_s: float) -> Outcome:
         with self._target.run_folder() as folder:

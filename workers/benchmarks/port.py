@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -22,6 +22,8 @@ class Task:
     """Factor -> level."""
     modes: tuple[str, ...]
     """The values come back in this order."""
+    between_invocations: Callable[[], None] = field(default=lambda: None, compare=False)
+    """To be called between two programs of one run that are to begin alike."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

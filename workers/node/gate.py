@@ -21,6 +21,8 @@ class Observation:
     """Under load."""
     frequency_source: str | None = None
     """aperf_mperf, sampled, or after_run when the run was too short for a sample."""
+    cached_kb: int | None = None
+    """In the page cache before an invocation that was to find it dropped."""
     start_temperature_c: float | None = None
     temperature_c: float | None = None
     foreign_cpus: float | None = None
@@ -52,6 +54,8 @@ def _reasons(seen: Observation, bounds: Bounds) -> Iterator[str]:
             yield f"others kept more than {bounds.max_foreign_cpus:g} CPUs busy"
         if _above(seen.foreign_kbps, bounds.max_foreign_kbps):
             yield f"others moved more than {bounds.max_foreign_kbps:g} kB/s on the target's disk"
+        if _above(seen.cached_kb, bounds.max_cached_kb):
+            yield f"the page cache was not cold before it: more than {bounds.max_cached_kb:g} kB were in it"
     if seen.kernel_errors is not None and _above(len(seen.kernel_errors), bounds.max_kernel_errors):
         yield f"the kernel reported: {seen.kernel_errors[0][:200]}"
     if bounds.min_free_kb is not None and seen.free_kb is not None and seen.free_kb < bounds.min_free_kb:

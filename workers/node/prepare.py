@@ -15,7 +15,8 @@ from orchestrator.contracts.jobs import FailureKind
 from orchestrator.contracts.preparation import Cadence, Frequency, Preparation
 from workers.benchmarks.engines import Bench
 from workers.node import abilities, quiet
-from workers.node.collectors.trimmed import note_trim
+from workers.node.cold import ColdCache
+from workers.node.collectors.trimmed import Use
 from workers.node.facts import tunable
 from workers.node.gate import judge
 from workers.node.restore import Changes
@@ -60,12 +61,21 @@ class Node:
     shared: bool
     """Other parts of Modescope work on this machine: there is no silence to wait for."""
     watch: Watch
+    cold: ColdCache
+    use: Use
 
     def before_run(self) -> Before:
         """Do what is to be done before every run."""
         self.refresh(Cadence.PER_RUN)
         found = self._quiet()
+        self.cold.look()
         return Before(observed=self._observed() | found.as_dict(), temperature_c=found.temperature_c)
+
+    def between_invocations(self) -> None:
+        """Before the next of a run that is several invocations (one mode in each): they are to begin alike."""
+        self.refresh(Cadence.PER_RUN)
+        self._quiet()
+        self.cold.look()
 
     def begin_run(self) -> None:
         """The last thing before a run."""
@@ -73,7 +83,8 @@ class Node:
 
     def after_run(self, before: Before) -> After:
         """What was observed around a run, and why it does not count, if so."""
-        seen = self.watch.end(start_temperature_c=before.temperature_c)
+        seen = self.watch.end(start_temperature_c=before.temperature_c, cached_kb=self.cold.seen_kb())
+        self.use.ran()
         observed = before.observed | seen.as_dict() | self.watch.collected()
         return After(observed=observed, reason=judge(seen, self.wanted.bounds))
 
@@ -86,6 +97,7 @@ class Node:
         if self.wanted.drop_caches is cadence:
             os.sync()  # only clean pages can be dropped
             self.hands.write(self.facts.drop_caches, "3")
+            self.cold.dropped()
 
     def _trim(self) -> None:
         os.sync()
@@ -93,7 +105,7 @@ class Node:
             self.hands.discard(self.facts.dedicated.name)
         elif self.facts.mount is not None:
             self.hands.trim(self.facts.mount.point)
-        note_trim(self.facts.device)
+        self.use.trimmed()
 
     def _quiet(self) -> quiet.Quiet:
         waits = self.wanted.sync is Cadence.PER_RUN and not self.shared
@@ -110,21 +122,6 @@ class Node:
         if self.facts.scalings:
             state["governor"] = self.facts.scalings[0].governor
         return state
-
-
-class UntouchedNode:
-    """A node on which nothing is measured, and so nothing is prepared, observed or judged."""
-
-    def before_run(self) -> Before:
-        """Nothing to do."""
-        return Before(observed={}, temperature_c=None)
-
-    def begin_run(self) -> None:
-        """Nothing to do."""
-
-    def after_run(self, before: Before) -> After:
-        """Nothing was observed, and the run counts."""
-        return After(observed=before.observed, reason=None)
 
 
 @contextmanager
@@ -146,6 +143,7 @@ def prepared(
     changes = Changes(bench.state, hands)
     try:
         facts = apply(wanted, root, bench.target.path, changes, hands, raw=bench.raw)
+        use = Use(bench.state, facts.device)
         watch = Watch(
             root,
             facts,
@@ -153,9 +151,19 @@ def prepared(
             target=bench.target.path,
             shared=shared,
             collect=preparation.collect,
+            use=use,
         )
-        with closing(watch):
-            node = Node(wanted=preparation, facts=facts, root=root, hands=hands, shared=shared, watch=watch)
+        with closing(watch), closing(use):
+            node = Node(
+                wanted=preparation,
+                facts=facts,
+                root=root,
+                hands=hands,
+                shared=shared,
+                watch=watch,
+                cold=ColdCache(root),
+                use=use,
+            )
             node.refresh(Cadence.PER_JOB)
             yield node
     finally:

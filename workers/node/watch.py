@@ -7,6 +7,7 @@ from pathlib import Path
 
 from orchestrator.contracts.preparation import Collector
 from workers.node import collectors, counters
+from workers.node.collectors.trimmed import Use
 from workers.node.facts import filesystem, kernel_log, temperature
 from workers.node.gate import Observation
 from workers.node.load_frequency import Meter
@@ -25,6 +26,7 @@ class Watch:
         target: Path,
         shared: bool,
         collect: tuple[Collector, ...] = (),
+        use: Use | None = None,
     ) -> None:
         self._root = root
         self._facts = facts
@@ -33,7 +35,7 @@ class Watch:
         self._shared = shared
         self._meter = Meter(root, facts.scalings)
         self._log = kernel_log.Tail(root)
-        self._collectors = collectors.chosen(collect, root, facts)
+        self._collectors = collectors.chosen(collect, root, facts, use)
         self._begun_at = time.monotonic()
         self._before = counters.read(root, facts.device)
 
@@ -46,7 +48,7 @@ class Watch:
         self._before = counters.read(self._root, self._facts.device)
         self._meter.begin()
 
-    def end(self, *, start_temperature_c: float | None = None) -> Observation:
+    def end(self, *, start_temperature_c: float | None = None, cached_kb: int | None = None) -> Observation:
         """Right after the run."""
         frequency = self._meter.end()
         after = counters.read(self._root, self._facts.device)
@@ -56,6 +58,7 @@ class Watch:
             wanted_khz=self._wanted_khz,
             frequency_khz=None if frequency is None else frequency.khz,
             frequency_source=None if frequency is None else frequency.source,
+            cached_kb=cached_kb,
             start_temperature_c=start_temperature_c,
             temperature_c=temperature.of_cpu(temperature.read(self._root)),
             foreign_cpus=counters.foreign_cpus(self._before, after, elapsed_s),

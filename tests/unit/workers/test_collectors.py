@@ -26,7 +26,7 @@ def zone(root: Path, place: str, *, name: str, energy_uj: int) -> Path:
 def test_a_machine_that_counts_nothing_has_nothing_collected(tmp_path: Path) -> None:
     root = unpack(VM, tmp_path)
     names = (Collector.RAPL, Collector.TRIM)
-    for collector in collectors.chosen(names, root, tunable.read(root, Path("/"))).values():
+    for collector in collectors.chosen(names, root, tunable.read(root, Path("/")), None).values():
         collector.begin()
         assert collector.end() == {}
         collector.close()
@@ -66,20 +66,67 @@ def test_use_of_a_disk_is_told_from_its_first_trim_on(tmp_path: Path) -> None:
     root = unpack(XEON, tmp_path)
     stat = root / "sys/block/sda/stat"
     stat.write_text("1 0 10 0 1 0 20 0 0 0 0\n")
-    disk = device.read(root, "8:2")
-    found = trimmed.SinceTrim(disk)
+    use = trimmed.Use(tmp_path, device.read(root, "8:2"))
+    found = trimmed.SinceTrim(use)
     found.begin()
     assert found.end() == {}
-    trimmed.note_trim(disk)
+    use.trimmed()
     told = []
     for written in (20, 24):
         stat.write_text(f"1 0 10 0 1 0 {written} 0 0 0 0\n")
         found.begin()
+        use.ran()
         told.append(dict(found.end()))
+    use.close()
     assert told == [
         {"bytes_since_trim": 0, "runs_since_trim": 0},
         {"bytes_since_trim": 4 * 512, "runs_since_trim": 1},
     ]
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> device.Device:
+    root = unpack(XEON, tmp_path / "root")
+    (root / "sys/block/sda/stat").write_text("1 0 10 0 1 0 20 0 0 0 0\n")
+    found = device.read(root, "8:2")
+    assert found is not None
+    return found
+
+
+def used(tmp_path: Path, disk: device.Device, *, runs: int) -> None:
+    """An agent that trims the disk, makes runs on it, and is killed."""
+    use = trimmed.Use(tmp_path, disk)
+    use.trimmed()
+    for _ in range(runs):
+        use.ran()
+
+
+def test_use_of_a_disk_outlives_the_agent(tmp_path: Path, disk: device.Device) -> None:
+    used(tmp_path, disk, runs=3)
+    (disk.folder / "stat").write_text("1 0 10 0 1 0 28 0 0 0 0\n")
+    assert trimmed.Use(tmp_path, disk).told() == {"bytes_since_trim": 8 * 512, "runs_since_trim": 3}
+
+
+def test_a_trim_begins_the_count_anew(tmp_path: Path, disk: device.Device) -> None:
+    used(tmp_path, disk, runs=3)
+    used(tmp_path, disk, runs=1)
+    assert trimmed.Use(tmp_path, disk).told() == {"bytes_since_trim": 0, "runs_since_trim": 1}
+
+
+def test_after_a_boot_nobody_knows_how_used_a_disk_is(
+    tmp_path: Path, disk: device.Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used(tmp_path, disk, runs=3)
+    monkeypatch.setattr(trimmed.groups, "boot_id", lambda: "another")
+    assert trimmed.Use(tmp_path, disk).told() == {}
+
+
+@pytest.mark.parametrize("text", ["", "garbage", "{}", '{"boot_id": 7}\n..', "[]\n"])
+def test_a_record_that_cannot_be_read_knows_nothing(tmp_path: Path, disk: device.Device, text: str) -> None:
+    (tmp_path / "since-trim-sda").write_text(text)
+    use = trimmed.Use(tmp_path, disk)
+    use.ran()
+    assert use.told() == {}
 
 
 def test_events_that_perf_cannot_count_are_left_out() -> None:

@@ -115,6 +115,20 @@ def test_one_mode_an_invocation_is_one_run_with_all_values(bench: Bench, mock: P
     assert len({words[0] for words in invoked}) == 2, "each in a folder of its own"
 
 
+def test_between_one_mode_and_the_next_the_node_is_made_alike_again(bench: Bench, mock: Path) -> None:
+    says(mock, f"echo invoked >> {mock}/happened; cat {CAPTURED}")
+    iozone = engine("iozone", {"modes_per_invocation": "one"}, bench)
+    happened = mock / "happened"
+
+    def note() -> None:
+        with happened.open("a") as file:
+            file.write("refreshed\n")
+
+    outcome = iozone.run(replace(TASK, between_invocations=note), 0)
+    assert isinstance(outcome, Succeeded)
+    assert happened.read_text().split() == ["invoked", *["refreshed", "invoked"] * (len(TASK.modes) - 1)]
+
+
 def test_all_invocations_of_a_run_share_its_time_out(bench: Bench, mock: Path) -> None:
     says(mock, f'case "$*" in *"-i 1"*) cat {CAPTURED};; *) sleep 600;; esac')
     outcome = ran(bench, modes_per_invocation="one", timeout_s=1.0)

@@ -20,6 +20,7 @@ FINE = Observation(
     foreign_kbps=10.0,
     kernel_errors=(),
     free_kb=10**9,
+    cached_kb=0,
 )
 
 
@@ -38,6 +39,7 @@ def test_a_quiet_run_counts() -> None:
         ({"foreign_cpus": 0.6}, "more than 0.5 CPUs busy"),
         ({"foreign_kbps": 20_001.0}, "more than 20000 kB/s on the target's disk"),
         ({"kernel_errors": ("I/O error, dev sda", "and more")}, "the kernel reported: I/O error, dev sda"),
+        ({"cached_kb": 65_537}, "the page cache was not cold before it: more than 65536 kB were in it"),
         ({"free_kb": 0}, "less than 102400 kB free"),
     ],
 )

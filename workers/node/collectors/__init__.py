@@ -10,7 +10,7 @@ from orchestrator.contracts.preparation import Collector
 from workers.node.collectors.perf import Perf
 from workers.node.collectors.proc import Proc
 from workers.node.collectors.rapl import Rapl
-from workers.node.collectors.trimmed import SinceTrim
+from workers.node.collectors.trimmed import SinceTrim, Use
 from workers.node.settings.steps import Facts
 
 
@@ -27,12 +27,12 @@ class Counting(Protocol):
         """At the end of the job, or of a run that was stopped."""
 
 
-def chosen(names: tuple[Collector, ...], root: Path, facts: Facts) -> dict[str, Counting]:
+def chosen(names: tuple[Collector, ...], root: Path, facts: Facts, use: Use | None) -> dict[str, Counting]:
     """The collectors that a study asks for, by name."""
-    return {str(name): _one(name, root, facts) for name in names}
+    return {str(name): _one(name, root, facts, use) for name in names}
 
 
-def _one(name: Collector, root: Path, facts: Facts) -> Counting:
+def _one(name: Collector, root: Path, facts: Facts, use: Use | None) -> Counting:
     match name:
         case Collector.PROC:
             return Proc(root, facts.device)
@@ -41,4 +41,4 @@ def _one(name: Collector, root: Path, facts: Facts) -> Counting:
         case Collector.PERF:
             return Perf()
         case Collector.TRIM:
-            return SinceTrim(facts.device)
+            return SinceTrim(use)

@@ -19,6 +19,21 @@ class Memory:
     """Is being written."""
     swap_kb: int | None = None
     swap_free_kb: int | None = None
+    cached_kb: int | None = None
+    """Pages of files, shared memory and tmpfs among them."""
+    buffers_kb: int | None = None
+    """Pages of block devices."""
+    shared_kb: int | None = None
+    mapped_kb: int | None = None
+    """Into processes; a drop leaves these."""
+
+    @property
+    def droppable_kb(self) -> int | None:
+        """What a drop of the page cache would take, about: mapped shared memory is subtracted twice."""
+        if None in (self.cached_kb, self.buffers_kb, self.shared_kb, self.mapped_kb):
+            return None
+        found = (self.cached_kb or 0) + (self.buffers_kb or 0) - (self.shared_kb or 0) - (self.mapped_kb or 0)
+        return max(0, found)
 
     @property
     def unwritten_kb(self) -> int | None:
@@ -35,6 +50,10 @@ def parse(text: str) -> Memory:
         writeback_kb=_kb(fields, "Writeback"),
         swap_kb=_kb(fields, "SwapTotal"),
         swap_free_kb=_kb(fields, "SwapFree"),
+        cached_kb=_kb(fields, "Cached"),
+        buffers_kb=_kb(fields, "Buffers"),
+        shared_kb=_kb(fields, "Shmem"),
+        mapped_kb=_kb(fields, "Mapped"),
     )
 
 
