@@ -18,8 +18,12 @@ from orchestrator.contracts.errors import JobFailure
 from orchestrator.contracts.jobs import FailureKind
 from orchestrator.contracts.runs import Run
 
-SYNC_WINDOW_S = 0.05
-"""Runs shorter than this share an fsync: what a crash of the machine can cost (a crash of the agent costs nothing)."""
+SHORTEST_WINDOW_S = 0.05
+LONGEST_WINDOW_S = 2.0
+"""Runs within a window share an fsync: what a crash of the machine can cost (a crash of the agent costs nothing)."""
+SYNC_SHARE = 1 / 400
+"""Of the time, for fsync: it commits the file system's journal, with all that the benchmark made and deleted in it. The
+window follows from what the last one took (docs/decisions/0007)."""
 
 
 class Spool:
@@ -34,13 +38,14 @@ class Spool:
         self._waiting = {run.id: run for run in _runs(self._path)}
         self._rewrite()
         self._synced_at = time.monotonic()
+        self._window_s = SHORTEST_WINDOW_S
 
     def append(self, run: Run) -> None:
         """Keep a run. Raises JobFailure (node) when the disk does not take it; the run is then not in the spool."""
         end = self._file.tell()
         try:
             self._write_all(_line(run.as_dict()))
-            if time.monotonic() - self._synced_at >= SYNC_WINDOW_S:
+            if time.monotonic() - self._synced_at >= self._window_s:
                 self.sync()
         except OSError as problem:
             self._file.truncate(end)
@@ -52,8 +57,11 @@ class Spool:
 
     def sync(self) -> None:
         """Make everything appended so far outlive a power loss."""
+        begin = time.monotonic()
         os.fsync(self._file.fileno())
         self._synced_at = time.monotonic()
+        took_s = self._synced_at - begin
+        self._window_s = min(max(took_s / SYNC_SHARE, SHORTEST_WINDOW_S), LONGEST_WINDOW_S)
 
     def pending(self) -> list[Run]:
         """Every run not yet acknowledged, in the order in which they were made."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -74,6 +76,31 @@ def test_what_is_acknowledged_is_gone_and_the_file_shrinks(spool_of: Opened, tmp
     assert (tmp_path / "spool.jsonl").stat().st_size == empty
     spool.append(third)
     assert spool_of().pending() == [third]
+
+
+@pytest.mark.parametrize(
+    ("fsync_s", "syncs"),
+    [(0.0, 100), (0.0001, 100), (0.001, 20), (0.003, 8), (1.0, 5)],
+)
+def test_what_keeps_runs_from_a_power_loss_takes_a_small_share_of_the_time(
+    spool_of: Opened, monkeypatch: pytest.MonkeyPatch, fsync_s: float, syncs: int
+) -> None:
+    """Ten seconds of runs; whatever an fsync takes, two seconds of them can be lost at most."""
+    now_s, synced = [100.0], [0]
+
+    def fsync(_: int) -> None:
+        now_s[0] += fsync_s
+        synced[0] += 1
+
+    spool = spool_of()
+    monkeypatch.setattr(time, "monotonic", lambda: now_s[0])
+    monkeypatch.setattr(os, "fsync", fsync)
+    spool.sync()
+    synced[0] = 0
+    for number in range(100):
+        now_s[0] += 0.1
+        spool.append(run(number))
+    assert syncs - 1 <= synced[0] <= syncs + 1
 
 
 @pytest.mark.parametrize("torn_bytes", [1, 2, 40])
