@@ -6,7 +6,7 @@ import logging
 import queue
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -30,11 +30,10 @@ ANALYSE_EXPIRES_S = 30
 
 
 class PatientConsumer(Consumer):  # type: ignore[misc]  # celery is not typed
-    """Celery's consumer, but back within a second of Redis's return, and with a word of its own while idle."""
+    """Celery's consumer, but back within a second of Redis's return, and with chores of its own while idle."""
 
-    IDLE_S = 10.0
-    on_idle: Callable[[], None] | None = None
-    """Called on every connection and every `IDLE_S` afterwards, never while a task runs (solo pool)."""
+    chores: Mapping[float, Callable[[], None]] = {}
+    """Seconds -> what is called on every connection and then as often, never while a task runs (solo pool)."""
 
     def ensure_connected(self, conn: Any) -> Any:
         """Connect, however long it takes; look for a shutdown in between."""
@@ -51,9 +50,9 @@ class PatientConsumer(Consumer):  # type: ignore[misc]  # celery is not typed
     def register_with_event_loop(self, hub: Any) -> None:
         """Let the agent be heard while it has nothing to do."""
         super().register_with_event_loop(hub)
-        if self.on_idle is not None:
-            self.on_idle()
-            hub.timer.call_repeatedly(self.IDLE_S, self.on_idle)
+        for interval_s, chore in self.chores.items():
+            chore()
+            hub.timer.call_repeatedly(interval_s, chore)
 
 
 def celery_app(redis_url: str) -> Celery:
@@ -83,11 +82,14 @@ def celery_app(redis_url: str) -> Celery:
     return app
 
 
-def work(app: Celery, queue_name: str, *, name: str, on_idle: Callable[[], None] | None = None) -> None:
-    """Be a worker on one queue until told to stop: solo pool, no gossip, no mingle, no heartbeat (DESIGN 5)."""
+def work(app: Celery, queue_name: str, *, name: str, chores: Mapping[float, Callable[[], None]]) -> None:
+    """Be a worker on one queue until told to stop: solo pool, no gossip, no mingle, no heartbeat (DESIGN 5).
+
+    `chores`: seconds -> what is done as often while there is no task.
+    """
     # As root Celery warns of pickled messages; ours are JSON.
     warnings.simplefilter("ignore", platforms.SecurityWarning)
-    PatientConsumer.on_idle = staticmethod(on_idle) if on_idle is not None else None
+    PatientConsumer.chores = chores
     worker = app.Worker(
         queues=[queue_name], pool="solo", concurrency=1, hostname=name, quiet=True, loglevel="WARNING",
         without_gossip=True, without_mingle=True, without_heartbeat=True,

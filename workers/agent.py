@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 STOP_GRACE_S = 60.0
 """How long a run in flight may go on after SIGTERM."""
 DATABASE_PAUSE_S = 1.0
+REST_S = 1.0
+"""How long an agent without a job keeps its connection: the next job mostly follows at once."""
 
 
 class Agent:
@@ -51,6 +53,7 @@ class Agent:
         self._grace = threading.Timer(STOP_GRACE_S, self._stop.set)
         self._grace.daemon = True
         self._hello: Hello | None = None
+        self._worked_at = time.monotonic()
 
     def start(self) -> None:
         """End and restore what an earlier life left, bring its runs home, then report for work."""
@@ -75,6 +78,12 @@ class Agent:
         """Be heard of, and bring home what could not be brought before. Never called while a job runs."""
         if self._workplace is not None and self._workplace.homecoming.catch_up():
             self._report()
+        self._store.hang_up()
+
+    def rest(self) -> None:
+        """Hold no connection when there has been no job for a moment."""
+        if time.monotonic() - self._worked_at >= REST_S:
+            self._store.hang_up()
 
     def run_job(self, job_id: int) -> None:
         """Carry out one job, if it may be had."""
@@ -82,12 +91,14 @@ class Agent:
             return
         self._stop.clear()
         execute(job_id, self._workplace)
+        self._worked_at = time.monotonic()
 
     def look_up(self) -> None:
         """Somebody says that the run in flight is not wanted any more: ask the ledger, and end it if that is true."""
         lease = self._workplace.lease if self._workplace is not None else None
         if lease is not None and not lease.renew().granted:
             self._stop.set()
+        self._store.hang_up()
 
     def leave(self) -> None:
         """Start no run any more; end the one in flight when its grace is over."""

@@ -6,21 +6,24 @@ import logging
 import time
 import uuid
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from orchestrator.contracts.engines import for_setting
 from orchestrator.contracts.errors import JobFailure, MissingPartError, UnavailableError
 from orchestrator.contracts.jobs import Assignment, Ending, Failure, FailureKind, Pending
-from orchestrator.contracts.preparation import UNTOUCHED, Preparation
+from orchestrator.contracts.preparation import Preparation
 from orchestrator.contracts.runs import Run
 from orchestrator.store.ports import Store
 from workers.benchmarks import engines
 from workers.benchmarks.engines import Bench
 from workers.benchmarks.port import Engine, Failed, Stopped, Succeeded, Task, TimedOut
+from workers.benchmarks.replay import Replay
 from workers.homecoming import Homecoming
 from workers.lease import Lease
 from workers.node.inventory import DEFAULT_TARGET
 from workers.node.prepare import After, Node, prepared
+from workers.node.untouched import UntouchedNode
 from workers.node.warmth import warm_modes
 
 logger = logging.getLogger(__name__)
@@ -83,7 +86,7 @@ def _carry_out(assignment: Assignment, at: Workplace) -> Failure | None:
         engine = engines.engine(assignment.engine, options, bench)
         version = engine.version()
         engine.prepare(task)
-        with prepared(_preparation(assignment), task.setting, bench, shared=at.shared) as node:
+        with _prepared(assignment, task, bench, shared=at.shared) as node:
             series = _Series(assignment=assignment, task=task, engine=engine, version=version, node=node, at=at)
             for pending in assignment.pending:
                 series.measure(pending)
@@ -94,9 +97,13 @@ def _carry_out(assignment: Assignment, at: Workplace) -> Failure | None:
     return None
 
 
-def _preparation(assignment: Assignment) -> Preparation:
-    """What the study asks for; nothing for an engine that plays runs back instead of measuring."""
-    return UNTOUCHED if assignment.engine == "replay" else Preparation.from_dict(assignment.node_options)
+def _prepared(
+    assignment: Assignment, task: Task, bench: Bench, *, shared: bool
+) -> AbstractContextManager[Node | UntouchedNode]:
+    """The node as the study wants it; as it is for an engine that plays runs back instead of measuring."""
+    if assignment.engine == Replay.name:
+        return nullcontext(UntouchedNode())
+    return prepared(Preparation.from_dict(assignment.node_options), task.setting, bench, shared=shared)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +114,7 @@ class _Series:
     task: Task
     engine: Engine
     version: str
-    node: Node
+    node: Node | UntouchedNode
     at: Workplace
 
     def measure(self, pending: Pending) -> None:
@@ -151,6 +158,8 @@ class _Series:
             renewal = lease.renew()
             if not renewal.granted or renewal.stop is not None:
                 raise GivenBack
+        if self.engine.name != Replay.name:
+            self.at.store.hang_up()
         return lease
 
     def _send_ahead(self) -> None:

@@ -9,10 +9,13 @@ from celery import signals
 from orchestrator import queue
 from orchestrator.contracts import tasks
 from workers import stop_line
-from workers.agent import Agent
+from workers.agent import REST_S, Agent
 from workers.analyse import Analyst
 
 logger = logging.getLogger(__name__)
+
+HEARD_EVERY_S = 10.0
+"""An idle agent says so; an idle analysis worker looks for work that no hint told it about."""
 
 
 def serve_node(agent: Agent, redis_url: str) -> None:
@@ -21,9 +24,10 @@ def serve_node(agent: Agent, redis_url: str) -> None:
     app.task(name=tasks.RUN_JOB)(agent.run_job)
     signals.worker_shutting_down.connect(lambda **_: agent.leave(), weak=False)
     agent.start()
+    chores = {HEARD_EVERY_S: agent.idle, REST_S: agent.rest}
     stop_line.listen(redis_url, agent.node, agent.look_up)
     try:
-        queue.work(app, tasks.node_queue(agent.node), name=f"agent@{agent.node}", on_idle=agent.idle)
+        queue.work(app, tasks.node_queue(agent.node), name=f"agent@{agent.node}", chores=chores)
     finally:
         agent.close()
 
@@ -33,4 +37,4 @@ def serve_analysis(analyst: Analyst, redis_url: str) -> None:
     app = queue.celery_app(redis_url)
     app.task(name=tasks.ANALYSE)(analyst.work)
     signals.worker_shutting_down.connect(lambda **_: analyst.leave(), weak=False)
-    queue.work(app, tasks.ANALYSIS_QUEUE, name="analysis", on_idle=analyst.work)
+    queue.work(app, tasks.ANALYSIS_QUEUE, name="analysis", chores={HEARD_EVERY_S: analyst.work})

@@ -10,9 +10,9 @@ from workers.analyse import Analyst
 
 
 def open_agent(settings: Settings, node: str) -> Agent:
-    """The agent of `node`; its connections close after each use. Raises SchemaError, ConflictError."""
+    """The agent of `node`; it holds one connection, and none while it measures. Raises SchemaError, ConflictError."""
     schema.require_current(settings.database_url)
-    store = PostgresStore(settings.database_url)
+    store = PostgresStore(settings.database_url, keep=1)
     return Agent(store, node=node, home=settings.home, shared=settings.shares_machine)
 
 

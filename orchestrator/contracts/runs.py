@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
@@ -62,13 +62,17 @@ class Run:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able values, for the spool and the database."""
-        return asdict(self) | {"id": str(self.id), "session": str(self.session), "values": list(self.values)}
+        values = {name: getattr(self, name) for name in _NAMES}
+        return values | {"id": str(self.id), "session": str(self.session), "values": list(self.values)}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Run:
         """The inverse of `as_dict`."""
         ids = {"id": UUID(record["id"]), "session": UUID(record["session"])}
         return cls(**{**record, **ids, "values": tuple(record["values"])})
+
+
+_NAMES = tuple(column.name for column in fields(Run))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

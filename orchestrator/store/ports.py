@@ -220,5 +220,8 @@ class Store(Protocol):
     def ledger(self) -> UUID:
         """Which database this is; every spool names it."""
 
+    def hang_up(self) -> None:
+        """Hold no connection until the next call: something is measured now, or there is nothing to do."""
+
     def close(self) -> None:
         """Give connections back."""

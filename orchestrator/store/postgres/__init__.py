@@ -22,7 +22,7 @@ from orchestrator.store.postgres.runs import PostgresRuns
 class PostgresStore:
     """All ports on one database.
 
-    `keep`: connections that stay open between calls. 0 for an agent, whose connection must be closed before a run.
+    `keep`: connections that stay open between calls, until `hang_up`.
     """
 
     def __init__(self, database_url: str, *, keep: int = 0) -> None:
@@ -49,6 +49,10 @@ class PostgresStore:
         """Which database this is."""
         with self._database.reading() as connection:
             return connection.execute(select(Ledger.id)).scalar_one()
+
+    def hang_up(self) -> None:
+        """Close connections that are kept for the next call."""
+        self._database.hang_up()
 
     def close(self) -> None:
         """Give connections back."""

@@ -21,20 +21,20 @@ class PostgresJobs:
 
     def claim(self, job_id: int, session: UUID) -> Assignment | None:
         """Lease the job to this session if it may be had now."""
-        with self._database.writing() as connection:
+        with self._database.calling() as connection:
             granted = connection.execute(select(func.claim(job_id, session))).scalar_one()
         return None if granted is None else _assignment(granted)
 
     def renew(self, job_id: int, token: UUID) -> Renewal:
         """Prolong the lease from now."""
-        with self._database.writing() as connection:
+        with self._database.calling() as connection:
             answer = connection.execute(select(func.renew(job_id, token))).scalar_one()
         return Renewal(granted=answer["granted"], stop=answer["stop"])
 
     def finish(self, job_id: int, token: UUID, ending: Ending, failure: Failure | None = None) -> bool:
         """Give the job back; False when the token no longer holds it."""
         kind, reason = (str(failure.kind), failure.reason) if failure is not None else (None, None)
-        with self._database.writing() as connection:
+        with self._database.calling() as connection:
             return bool(connection.execute(select(func.finish(job_id, token, str(ending), kind, reason))).scalar_one())
 
     def held_by(self, node: str) -> list[int]:
@@ -45,7 +45,7 @@ class PostgresJobs:
 
     def release_node(self, node: str, session: UUID) -> list[int]:
         """Whatever the node's earlier sessions held goes back to the queue, as `lost`."""
-        with self._database.writing() as connection:
+        with self._database.calling() as connection:
             return list(connection.execute(select(func.release_node(node, session))).scalar_one())
 
 
