@@ -7,7 +7,7 @@ import time
 import uuid
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestrator.contracts.engines import for_setting
 from orchestrator.contracts.errors import JobFailure, MissingPartError, UnavailableError
@@ -138,11 +138,18 @@ class _Series:
             lease = self._go_on()
         started_at = lease.database_time()
         self.node.begin_run()
-        outcome = self.engine.run(self.task, replicate)
+        task = replace(self.task, between_invocations=self.node.between_invocations)
+        outcome = self.engine.run(task, replicate)
         if isinstance(outcome, Stopped):
             raise GivenBack
         after = self.node.after_run(before)
         return self._record(outcome, replicate, try_number, started_at, after), _fault(outcome)
+
+    def _clock(self) -> dict[str, object]:
+        """How far this node's clock is ahead of the database's, by what was measured at the claim."""
+        if self.at.lease is None or self.engine.name == Replay.name:
+            return {}
+        return {"clock_ahead_s": round(time.time() - self.at.lease.database_time(), 3)}
 
     def _warm(self) -> dict[str, object]:
         warm = warm_modes(self.engine.name, self.assignment.engine_options, self.task.modes)
@@ -193,7 +200,7 @@ class _Series:
             settle_s=self.engine.settle_s,
             previous_setting_id=previous,
             details=_details(outcome),
-            observed={**after.observed, **self._warm()},
+            observed={**after.observed, **self._warm(), **self._clock()},
         )
 
 

@@ -12,6 +12,9 @@ class UntouchedNode:
         """Nothing to do."""
         return Before(observed={}, temperature_c=None)
 
+    def between_invocations(self) -> None:
+        """Nothing to do."""
+
     def begin_run(self) -> None:
         """Nothing to do."""
 

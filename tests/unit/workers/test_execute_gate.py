@@ -21,6 +21,7 @@ from workers.benchmarks.port import Outcome, Succeeded, Task
 from workers.homecoming import Homecoming
 from workers.node.gate import Observation
 from workers.node.inventory import Inventory
+from workers.node.prepare import Node
 from workers.node.watch import Watch
 from workers.spool import Spool
 
@@ -116,3 +117,25 @@ def test_a_shared_machine_marks_its_runs(
     runs = carried_out(store, workplace, monkeypatch)
     assert [run.valid for run in runs] == [True, True]
     assert all(run.observed["shared"] is True and "dirty_kb" in run.observed for run in runs)
+
+
+def test_every_run_tells_how_far_its_nodes_clock_is_from_the_databases(
+    store: MemoryUnderTest, workplace: execute.Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ahead = [run.observed["clock_ahead_s"] for run in carried_out(store, workplace, monkeypatch)]
+    assert all(isinstance(seconds, float) for seconds in ahead)
+
+
+def test_an_engine_is_told_what_to_do_between_its_invocations(
+    store: MemoryUnderTest, workplace: execute.Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happened: list[str] = []
+    monkeypatch.setattr(Node, "between_invocations", lambda _: happened.append("between"))
+
+    def run(_self: Steady, task: Task, _replicate: int) -> Outcome:
+        task.between_invocations()
+        return Succeeded(values=(1.0, 1.0), elapsed_s=0.0, exit_status=0)
+
+    monkeypatch.setattr(Steady, "run", run)
+    carried_out(store, workplace, monkeypatch)
+    assert happened == ["between", "between"]
