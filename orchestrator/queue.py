@@ -74,6 +74,9 @@ def celery_app(redis_url: str) -> Celery:
         worker_cancel_long_running_tasks_on_connection_loss=True,
         broker_connection_retry_on_startup=True,
         broker_transport_options={
+            # A message is forgotten when it is taken. Kombu would note it in Redis until it is acknowledged, and
+            # send it again an hour after its worker was killed: a hint that nobody needs any more (decision 5).
+            "ack_emulation": False,
             "socket_timeout": SOCKET_TIMEOUT_S,
             "socket_connect_timeout": SOCKET_TIMEOUT_S,
             "health_check_interval": 10,

@@ -1,0 +1,30 @@
+"""How hints travel, on a real Redis."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+from orchestrator import queue
+from orchestrator.contracts import tasks
+from orchestrator.store.ports import Offer
+from tests.waiting import wait_for
+
+DEADLY = f"""
+import os, signal, sys
+from orchestrator import queue
+app = queue.celery_app(sys.argv[1])
+@app.task(name="{tasks.RUN_JOB}")
+def die(job_id):
+    os.kill(os.getpid(), signal.SIGKILL)
+queue.work(app, "{tasks.node_queue("m1")}", name="agent@m1", chores={{}})
+"""
+
+
+def test_a_hint_whose_worker_is_killed_leaves_nothing_in_redis(redis_url: str) -> None:
+    worker = subprocess.Popen([sys.executable, "-c", DEADLY, redis_url])
+    queue.Publisher(redis_url).offer([Offer(job_id=1, node="m1")])
+    assert worker.wait(timeout=60) == -signal.SIGKILL
+    with queue.redis_client(redis_url) as redis:
+        wait_for("nothing but bindings", redis.keys, lambda keys: all(key.startswith(b"_kombu") for key in keys))
