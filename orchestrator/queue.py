@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from celery import Celery, platforms
+from celery import Celery, platforms, signals
+from celery.apps import worker as celery_worker
 from celery.worker.consumer import Consumer
 from celery.worker.state import maybe_shutdown
 from kombu import Producer
@@ -92,12 +93,19 @@ def work(app: Celery, queue_name: str, *, name: str, chores: Mapping[float, Call
     """
     # As root Celery warns of pickled messages; ours are JSON.
     warnings.simplefilter("ignore", platforms.SecurityWarning)
+    # Its log is ours (orchestrator/logs.py), and what it would print beside it on a signal says nothing.
+    signals.setup_logging.connect(_leave_logging_alone)
+    celery_worker.safe_say = lambda *_arguments: None
     PatientConsumer.chores = chores
     worker = app.Worker(
         queues=[queue_name], pool="solo", concurrency=1, hostname=name, quiet=True, loglevel="WARNING",
         without_gossip=True, without_mingle=True, without_heartbeat=True,
     )  # fmt: skip
     worker.start()
+
+
+def _leave_logging_alone(**_named: object) -> None:
+    """That somebody listens is what keeps Celery from setting up handlers of its own."""
 
 
 class Publisher:

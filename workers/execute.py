@@ -14,6 +14,7 @@ from orchestrator.contracts.errors import JobFailure, MissingPartError, Unavaila
 from orchestrator.contracts.jobs import Assignment, Ending, Failure, FailureKind, Pending
 from orchestrator.contracts.preparation import Preparation
 from orchestrator.contracts.runs import Run
+from orchestrator.logs import bound
 from orchestrator.store.ports import Store
 from workers.benchmarks import engines
 from workers.benchmarks.engines import Bench
@@ -58,14 +59,21 @@ class GivenBack(Exception):  # noqa: N818 - not an error: the story ends early
 
 def execute(job_id: int, at: Workplace) -> None:
     """Carry a job out if it may be had; a hint about one that may not ends here."""
-    asked_at = time.monotonic()
-    try:
-        assignment = at.store.jobs.claim(job_id, at.session)
-    except UnavailableError as away:
-        logger.warning("job %s is not claimed: %s", job_id, away)
-        return
-    if assignment is None:
-        return
+    with bound(job=job_id):
+        asked_at = time.monotonic()
+        try:
+            assignment = at.store.jobs.claim(job_id, at.session)
+        except UnavailableError as away:
+            logger.warning("not claimed: %s", away)
+            return
+        if assignment is not None:
+            with bound(campaign=assignment.campaign_id, attempt=assignment.attempt):
+                _hold(assignment, at, asked_at=asked_at)
+
+
+def _hold(assignment: Assignment, at: Workplace, *, asked_at: float) -> None:
+    """From the claim to the end of the lease."""
+    logger.info("claimed: %d runs of %s", len(assignment.pending), assignment.engine)
     at.lease = Lease(at.store, assignment, asked_at=asked_at)
     try:
         failure = _carry_out(assignment, at)
@@ -74,7 +82,10 @@ def execute(job_id: int, at: Workplace) -> None:
         failure, ending = None, Ending.RELEASE
     finally:
         at.lease = None
+    if failure is not None:
+        logger.warning("failed (%s): %s", failure.kind, failure.reason)
     at.homecoming.give_back(assignment, ending, failure)
+    logger.info("given back: %s", ending)
 
 
 def _carry_out(assignment: Assignment, at: Workplace) -> Failure | None:

@@ -43,7 +43,7 @@ class Lease:
         try:
             answer = self._store.jobs.renew(self._job_id, self._token)
         except UnavailableError as away:
-            logger.warning("job %s goes on without renewing its lease: %s", self._job_id, away)
+            logger.warning("goes on without renewing its lease: %s", away)
             return Renewal(granted=True)
         if answer.granted:
             self._ends_at = asked_at + self._lasts_s

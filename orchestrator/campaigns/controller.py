@@ -81,6 +81,8 @@ class Controller:
                     offers += self._store.control.unheard()
                 offers += self._store.control.dispatch()
                 due = self._store.control.analysis_due()
+        for offer in offers:
+            logger.info("offered", extra={"job": offer.job_id, "node": offer.node})
         self._hints.offer(offers)
         if due and self._reminding.is_due():
             self._hints.analyse()

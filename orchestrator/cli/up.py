@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 @click.option(
     "--port", type=click.IntRange(1, 65535), help="Port of the REST interface on 127.0.0.1; default: a free one."
 )
+@click.option("--verbose", is_flag=True, help="Let the parts log what they do, and not only what is wrong.")
 @click.option("--json", "as_json", is_flag=True, help="Print home, address and process ids as one line of JSON.")
-def up(home: Path | None, nodes: int, port: int | None, as_json: bool) -> None:
+def up(*, home: Path | None, nodes: int, port: int | None, verbose: bool, as_json: bool) -> None:
     """Run every part on this machine, in the foreground.
 
     Starts PostgreSQL, Redis, the REST interface, a controller, agents and an analysis worker, and stops them in order
@@ -36,6 +38,8 @@ def up(home: Path | None, nodes: int, port: int | None, as_json: bool) -> None:
     def progress(what: str) -> None:
         click.echo(f"starting {what}", err=True)
 
+    if verbose:
+        os.environ.setdefault("MODESCOPE_LOG_LEVEL", "info")  # the parts inherit it
     try:
         with stopping.on_request(), Service(home or home_from(), nodes=nodes, port=port, progress=progress) as service:
             click.echo(_json_line(service) if as_json else _greeting(service))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from orchestrator import logs
 from orchestrator.contracts.errors import ModescopeError
 from orchestrator.embedded import processes
 from orchestrator.embedded.accounts import Account, run_as
@@ -113,6 +114,6 @@ def end(children: Sequence[Child]) -> None:
 
 
 def _last_words(log: Path) -> str:
-    """The last line of the log: the message of a traceback, or what PostgreSQL could not do."""
+    """The last line of the log: what one of our parts says, or what PostgreSQL could not do."""
     lines = log.read_bytes()[-4096:].decode(errors="replace").split("\n")
-    return next((line.strip() for line in reversed(lines) if line.strip()), "it wrote nothing")
+    return next((logs.last_event(line.strip()) for line in reversed(lines) if line.strip()), "it wrote nothing")

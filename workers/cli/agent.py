@@ -7,7 +7,8 @@ import click
 
 @click.command()
 @click.option("--node", required=True, metavar="NAME", help="The node this agent works for.")
-def agent(node: str) -> None:
+@click.option("--verbose", is_flag=True, help="Log what is done, and not only what is wrong.")
+def agent(*, node: str, verbose: bool) -> None:
     """Measure on this machine, for one node, until stopped.
 
     Addresses come from MODESCOPE_DATABASE_URL and MODESCOPE_REDIS_URL; the node's inventory, spool and target folder
@@ -21,6 +22,6 @@ def agent(node: str) -> None:
     from orchestrator.settings import Settings
     from workers import tasks, wiring
 
-    log_to_stderr()
+    log_to_stderr("agent", verbose=verbose, node=node)
     settings = Settings.from_environment()
     tasks.serve_node(wiring.open_agent(settings, node), settings.redis_url)
