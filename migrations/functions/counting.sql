@@ -43,3 +43,28 @@ CREATE FUNCTION missing_runs(p_campaign integer) RETURNS jsonb LANGUAGE sql STAB
         GROUP BY coalesce(j.reason, 'unknown')
     ) AS g;
 $$;
+
+-- Keep analysis_counts true, whoever opens, leases, stores, judges or retires an analysis.
+CREATE FUNCTION count_analyses() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO analysis_counts AS c (campaign_id, state, verdict, final, analyses)
+        SELECT campaign_id, state, coalesce(verdict, ''), final, count(*) FROM now_rows WHERE current
+        GROUP BY campaign_id, state, coalesce(verdict, ''), final
+        ON CONFLICT (campaign_id, state, verdict, final) DO UPDATE SET analyses = c.analyses + EXCLUDED.analyses;
+    ELSE
+        INSERT INTO analysis_counts AS c (campaign_id, state, verdict, final, analyses)
+        SELECT campaign_id, state, coalesce(verdict, ''), final, sum(change) FROM (
+            SELECT campaign_id, state, verdict, final, -1 AS change FROM old_rows WHERE current
+            UNION ALL SELECT campaign_id, state, verdict, final, 1 FROM now_rows WHERE current
+        ) AS moved
+        GROUP BY campaign_id, state, coalesce(verdict, ''), final HAVING sum(change) <> 0
+        ORDER BY campaign_id, state, coalesce(verdict, ''), final
+        ON CONFLICT (campaign_id, state, verdict, final) DO UPDATE SET analyses = c.analyses + EXCLUDED.analyses;
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER analyses_counted_on_insert AFTER INSERT ON analyses
+    REFERENCING NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_analyses();
+CREATE TRIGGER analyses_counted_on_update AFTER UPDATE ON analyses
+    REFERENCING OLD TABLE AS old_rows NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_analyses();

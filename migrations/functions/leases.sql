@@ -32,7 +32,7 @@ BEGIN
                       ELSE v_campaign.controls -> v_setting.control END;
     UPDATE nodes SET seen_at = clock_timestamp() WHERE id = v_session.node_id AND session_id = v_session.id;
     UPDATE jobs AS j
-    SET state = 'leased', token = gen_random_uuid(), session_id = v_session.id, attempt = attempt + 1, brought = 0,
+    SET state = 'leased', token = gen_random_uuid(), session_id = v_session.id, attempt = attempt + 1,
         lease_until = clock_timestamp() + make_interval(secs => lease_s(v_options))
     FROM campaigns AS c, nodes AS n
     WHERE j.id = p_job AND j.state = 'offered' AND j.node_id = v_session.node_id

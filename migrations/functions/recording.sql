@@ -25,116 +25,180 @@ BEGIN
     END IF;
 END $$;
 
--- A batch of runs, as Run.as_dict() writes them, as rows; `nth` counts the valid ones of one replicate within the batch.
-CREATE FUNCTION arrivals(p_runs jsonb) RETURNS TABLE (
-    id uuid, campaign_id integer, job_id bigint, started_at timestamptz, elapsed_s double precision, setting_id integer,
-    replicate integer, session uuid, sequence integer, previous_setting_id integer, settle_s real, attempt smallint, try_number smallint,
-    exit_status smallint, valid boolean, reason text, measured double precision[], details jsonb, observed jsonb,
-    engine text, engine_version text, nth bigint
-) LANGUAGE sql STABLE AS $$
-    SELECT r.id, r.campaign_id, r.job_id, to_timestamp(r.started_at), r.elapsed_s, r.setting_id, r.replicate, r.session,
-           r.sequence, r.previous_setting_id, r.settle_s, r.attempt, r.try_number, r.exit_status, r.valid, r.reason,
-           ARRAY(SELECT jsonb_array_elements_text(r."values")::double precision),
-           nullif(r.details, '{}'), nullif(r.observed, '{}'), r.engine, r.engine_version,
-           row_number() OVER (PARTITION BY r.valid, r.setting_id, r.replicate ORDER BY place)
-    FROM ROWS FROM (jsonb_to_recordset(p_runs) AS (
-        id uuid, campaign_id integer, job_id bigint, started_at double precision, elapsed_s double precision,
-        setting_id integer, replicate integer, session uuid, sequence integer, previous_setting_id integer, settle_s real, attempt smallint,
-        try_number smallint, exit_status smallint, valid boolean, reason text, "values" jsonb, details jsonb,
-        observed jsonb, engine text, engine_version text)) WITH ORDINALITY AS r (
-        id, campaign_id, job_id, started_at, elapsed_s, setting_id, replicate, session, sequence, previous_setting_id,
-        settle_s, attempt, try_number, exit_status, valid, reason, "values", details, observed, engine, engine_version, place);
+-- Has the current attempt at a job brought a valid run?
+CREATE FUNCTION has_brought(p_job jobs) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (
+        SELECT FROM runs AS r
+        WHERE r.setting_id = p_job.setting_id AND r.validity = 'valid' AND r.replicate >= p_job.first_replicate
+          AND r.replicate < p_job.first_replicate + p_job.replicates
+          AND r.job_id = p_job.id AND r.attempt = p_job.attempt);
 $$;
 
--- Take a batch in. Returns each run's id and what became of it:
--- valid, invalid, superseded, known (seen before, the same) or conflicting (seen before, with other values).
-CREATE FUNCTION record(p_runs jsonb) RETURNS TABLE (run_id uuid, outcome text) LANGUAGE plpgsql AS $$
+-- Take a batch in: runs in blocks, a block being what one session measured in one attempt at one job.
+-- p_block is each run's block, from 1; p_values its values, as an array's text; p_packed a block's telemetry.
+-- Returns the runs that came to something else than they say of themselves: superseded, known (seen before, the same)
+-- or conflicting (seen before, with other values).
+CREATE FUNCTION record(
+    p_campaigns integer[], p_settings integer[], p_jobs bigint[], p_attempts smallint[], p_sessions uuid[],
+    p_engines text[], p_versions text[], p_settles real[], p_packed bytea[],
+    p_block integer[], p_ids uuid[], p_replicates integer[], p_tries smallint[], p_sequences integer[],
+    p_previous integer[], p_started double precision[], p_elapsed real[], p_exits smallint[], p_valid boolean[],
+    p_reasons text[], p_values text[]
+) RETURNS TABLE (run_id uuid, outcome text) LANGUAGE plpgsql AS $$
+DECLARE
+    v_session_ids integer[];
+    v_builds smallint[];
+    v_first integer[];
+    v_end integer[];
+    v_modes integer[];
+    v_telemetry integer[];
+    v_stored uuid[] := '{}';
+    v_jobs bigint[] := '{}';
+    v_complete integer[] := '{}';
+    v_turn record;
+BEGIN
+    FOR turn IN 1..4 LOOP  -- those that do not get in at first are looked at, and try again
+        SELECT array_agg(s.id ORDER BY b.place), array_agg(e.id ORDER BY b.place),
+               array_agg(j.first_replicate ORDER BY b.place), array_agg(j.first_replicate + j.replicates ORDER BY b.place),
+               array_agg(cardinality(t.modes) ORDER BY b.place),
+               array_agg(CASE WHEN b.packed IS NOT NULL THEN nextval('telemetry_id_seq') END ORDER BY b.place)
+        INTO v_session_ids, v_builds, v_first, v_end, v_modes, v_telemetry
+        FROM unnest(p_sessions, p_engines, p_versions, p_campaigns, p_settings, p_jobs, p_packed) WITH ORDINALITY
+             AS b (session, engine, version, campaign, setting, job, packed, place)
+        LEFT JOIN sessions AS s ON s.key = b.session
+        LEFT JOIN engine_builds AS e ON e.name = b.engine AND e.version = b.version
+        LEFT JOIN jobs AS j ON j.id = b.job AND j.setting_id = b.setting
+        LEFT JOIN settings AS t ON t.id = b.setting AND t.campaign_id = b.campaign;
+
+        WITH arrived AS (
+            SELECT r.*, r.measured_text::double precision[] AS measured
+            FROM unnest(p_block, p_ids, p_replicates, p_tries, p_sequences, p_previous, p_started, p_elapsed, p_exits,
+                        p_valid, p_reasons, p_values) WITH ORDINALITY
+                 AS r (block, id, replicate, try_number, sequence, previous, started, elapsed_s, exit_status,
+                       valid, reason, measured_text, place)
+            OFFSET 0
+        ), stored AS (
+            INSERT INTO runs (
+                id, started_at, job_id, setting_id, replicate, session_id, sequence, previous_setting_id, telemetry_id,
+                elapsed_s, settle_s, attempt, try_number, engine_build_id, exit_status, validity, reason, "values")
+            SELECT r.id, to_timestamp(r.started), p_jobs[r.block], p_settings[r.block], r.replicate,
+                   v_session_ids[r.block], r.sequence, r.previous, v_telemetry[r.block], r.elapsed_s,
+                   p_settles[r.block], p_attempts[r.block], r.try_number, v_builds[r.block], r.exit_status,
+                   CASE WHEN NOT r.valid THEN 'invalid'
+                        WHEN turn > 1 AND EXISTS (
+                            SELECT FROM runs AS o WHERE o.setting_id = p_settings[r.block]
+                            AND o.replicate = r.replicate AND o.validity = 'valid') THEN 'superseded'
+                        ELSE 'valid' END,
+                   r.reason, r.measured
+            FROM arrived AS r
+            WHERE v_session_ids[r.block] IS NOT NULL AND v_builds[r.block] IS NOT NULL
+              AND r.replicate >= v_first[r.block] AND r.replicate < v_end[r.block]
+              AND (cardinality(r.measured) = v_modes[r.block] OR NOT r.valid AND cardinality(r.measured) = 0)
+            ORDER BY p_settings[r.block], r.replicate, r.place  -- one order for all: nobody waits for each other
+            ON CONFLICT DO NOTHING
+            RETURNING id, setting_id, job_id, session_id, telemetry_id, validity
+        ), told AS (
+            INSERT INTO telemetry (id, campaign_id, packed) OVERRIDING SYSTEM VALUE
+            SELECT b.id, b.campaign, b.packed FROM unnest(v_telemetry, p_campaigns, p_packed) AS b (id, campaign, packed)
+            WHERE b.id IN (SELECT k.telemetry_id FROM stored AS k)
+        ), counted AS (
+            SELECT k.setting_id, k.session_id, count(*) FILTER (WHERE k.validity = 'valid') AS valid,
+                   count(*) FILTER (WHERE k.validity = 'invalid') AS invalid,
+                   count(*) FILTER (WHERE k.validity = 'superseded') AS superseded
+            FROM stored AS k GROUP BY k.setting_id, k.session_id
+        ), sampled AS (
+            UPDATE settings AS t SET valid_runs = t.valid_runs + k.valid
+            FROM (SELECT c.setting_id, sum(c.valid) AS valid FROM counted AS c WHERE c.valid > 0
+                  GROUP BY c.setting_id ORDER BY c.setting_id) AS k
+            WHERE t.id = k.setting_id
+            RETURNING t.id, t.campaign_id, t.valid_runs
+        ), of_nodes AS (
+            SELECT t.campaign_id, s.node_id, sum(c.valid) AS valid, sum(c.invalid) AS invalid,
+                   sum(c.superseded) AS superseded
+            FROM counted AS c JOIN settings AS t ON t.id = c.setting_id JOIN sessions AS s ON s.id = c.session_id
+            GROUP BY t.campaign_id, s.node_id
+        ), shared AS (
+            INSERT INTO shares AS h (campaign_id, node_id, valid, invalid, superseded) SELECT * FROM of_nodes
+            ON CONFLICT (campaign_id, node_id) DO UPDATE SET valid = h.valid + EXCLUDED.valid,
+                invalid = h.invalid + EXCLUDED.invalid, superseded = h.superseded + EXCLUDED.superseded
+        ), paced AS (
+            INSERT INTO paces AS p (campaign_id, node_id, slice, valid)
+            SELECT k.campaign_id, k.node_id, date_bin('10 s', clock_timestamp(), 'epoch'), k.valid
+            FROM of_nodes AS k WHERE k.valid > 0
+            ON CONFLICT (campaign_id, slice, node_id) DO UPDATE SET valid = p.valid + EXCLUDED.valid
+        )
+        SELECT (SELECT array_agg(k.id) FROM stored AS k) AS ids,
+               (SELECT array_agg(DISTINCT k.job_id) FROM stored AS k) AS jobs,
+               (SELECT array_agg(k.id) FROM stored AS k WHERE k.validity = 'superseded') AS superseded,
+               (SELECT array_agg(k.id) FROM sampled AS k JOIN campaigns AS c ON c.id = k.campaign_id
+                WHERE k.valid_runs = c.replicates) AS complete
+        INTO v_turn;
+        v_stored := v_stored || v_turn.ids;
+        v_jobs := v_jobs || v_turn.jobs;
+        v_complete := v_complete || v_turn.complete;
+        RETURN QUERY SELECT k.id, 'superseded' FROM unnest(v_turn.superseded) AS k (id);
+        EXIT WHEN cardinality(v_stored) = cardinality(p_ids);
+
+        IF turn = 1 THEN
+            PERFORM refuse_misfits(
+                p_campaigns, p_settings, p_jobs, p_sessions, p_block, p_ids, p_replicates, p_valid, p_values);
+            RETURN QUERY
+                SELECT o.id, CASE WHEN o."values" = r.measured::double precision[] AND o.replicate = r.replicate
+                                   AND o.setting_id = p_settings[r.block] AND (o.validity <> 'invalid') = r.valid
+                                  THEN 'known' ELSE 'conflicting' END
+                FROM unnest(p_block, p_ids, p_replicates, p_valid, p_values) AS r (block, id, replicate, valid, measured)
+                JOIN runs AS o ON o.id = r.id
+                WHERE r.id <> ALL (v_stored);
+            INSERT INTO engine_builds (name, version)
+            SELECT DISTINCT b.engine, b.version FROM unnest(p_engines, p_versions) AS b (engine, version)
+            ON CONFLICT DO NOTHING;
+        END IF;
+        EXIT WHEN NOT EXISTS (SELECT FROM unnest(p_ids) AS r (id) WHERE NOT EXISTS (
+            SELECT FROM runs AS o WHERE o.id = r.id));
+    END LOOP;
+
+    SELECT array_agg(j.id) INTO v_jobs FROM jobs AS j
+    WHERE j.id = ANY (v_jobs) AND j.state IN ('queued', 'offered', 'set_aside') AND is_covered(j);
+    IF v_jobs IS NOT NULL THEN
+        UPDATE jobs AS j SET state = 'done', offered_at = NULL, node_id = (
+            SELECT min(s.node_id) FROM runs AS r JOIN sessions AS s ON s.id = r.session_id
+            WHERE r.id = ANY (v_stored) AND r.job_id = j.id)
+        WHERE j.id = ANY (v_jobs) AND j.state IN ('queued', 'offered', 'set_aside');
+    END IF;
+    IF cardinality(v_complete) > 0 THEN
+        PERFORM open_analyses(v_complete);
+    END IF;
+END $$;
+
+-- Raise, in words, why a run does not fit into the ledger, if one does not.
+CREATE FUNCTION refuse_misfits(
+    p_campaigns integer[], p_settings integer[], p_jobs bigint[], p_sessions uuid[],
+    p_block integer[], p_ids uuid[], p_replicates integer[], p_valid boolean[], p_values text[]
+) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_wrong text;
-    v_new uuid[];
 BEGIN
     SELECT CASE
-        WHEN s.id IS NULL THEN format('run %s: session %s is not known here; was it made for another ledger?', g.id, g.session)
-        WHEN t.id IS NULL THEN format('run %s: campaign %s has no setting %s', g.id, g.campaign_id, g.setting_id)
-        WHEN j.id IS NULL THEN format('run %s: job %s does not hold replicate %s of its setting', g.id, g.job_id, g.replicate)
-        ELSE format('run %s: %s values, but its setting has %s modes', g.id, cardinality(g.measured), cardinality(t.modes))
+        WHEN s.id IS NULL THEN format('run %s: session %s is not known here; was it made for another ledger?', r.id, b.session)
+        WHEN t.id IS NULL THEN format('run %s: campaign %s has no setting %s', r.id, b.campaign, b.setting)
+        WHEN j.id IS NULL THEN format('run %s: job %s does not hold replicate %s of its setting', r.id, b.job, r.replicate)
+        ELSE format('run %s: %s values, but its setting has %s modes', r.id, cardinality(m.measured), cardinality(t.modes))
         END
     INTO v_wrong
-    FROM arrivals(p_runs) AS g
-    LEFT JOIN sessions AS s ON s.key = g.session
-    LEFT JOIN settings AS t ON t.id = g.setting_id AND t.campaign_id = g.campaign_id
-    LEFT JOIN jobs AS j ON j.id = g.job_id AND j.setting_id = t.id
-        AND g.replicate >= j.first_replicate AND g.replicate < j.first_replicate + j.replicates
+    FROM unnest(p_block, p_ids, p_replicates, p_valid, p_values) AS r (block, id, replicate, valid, measured_text)
+    JOIN unnest(p_sessions, p_campaigns, p_settings, p_jobs) WITH ORDINALITY AS b (session, campaign, setting, job, place)
+        ON b.place = r.block
+    CROSS JOIN LATERAL (SELECT r.measured_text::double precision[] AS measured) AS m
+    LEFT JOIN sessions AS s ON s.key = b.session
+    LEFT JOIN settings AS t ON t.id = b.setting AND t.campaign_id = b.campaign
+    LEFT JOIN jobs AS j ON j.id = b.job AND j.setting_id = t.id
+        AND r.replicate >= j.first_replicate AND r.replicate < j.first_replicate + j.replicates
     WHERE s.id IS NULL OR t.id IS NULL OR j.id IS NULL
-       OR cardinality(g.measured) <> cardinality(t.modes) AND (g.valid OR cardinality(g.measured) > 0)
+       OR cardinality(m.measured) <> cardinality(t.modes) AND (r.valid OR cardinality(m.measured) > 0)
     LIMIT 1;
     IF v_wrong IS NOT NULL THEN
         RAISE EXCEPTION '%', v_wrong USING ERRCODE = 'check_violation';
     END IF;
-
-    RETURN QUERY
-        SELECT g.id, CASE WHEN r."values" = g.measured AND (r.validity = 'invalid') = (NOT g.valid)
-                          THEN 'known' ELSE 'conflicting' END
-        FROM arrivals(p_runs) AS g JOIN runs AS r ON r.id = g.id;
-    SELECT array_agg(DISTINCT g.id) INTO v_new
-    FROM arrivals(p_runs) AS g WHERE NOT EXISTS (SELECT FROM runs AS r WHERE r.id = g.id);
-    IF v_new IS NULL THEN
-        RETURN;
-    END IF;
-
-    INSERT INTO engine_builds (name, version)
-    SELECT DISTINCT g.engine, g.engine_version FROM arrivals(p_runs) AS g
-    WHERE NOT EXISTS (SELECT FROM engine_builds AS b WHERE b.name = g.engine AND b.version = g.engine_version)
-    ON CONFLICT DO NOTHING;
-    -- Twice: whoever loses a race for a replicate comes in as superseded.
-    FOR turn IN 1..2 LOOP
-        INSERT INTO runs (
-            id, job_id, started_at, elapsed_s, setting_id, replicate, session_id, sequence, previous_setting_id,
-            settle_s, attempt, try_number, engine_build_id, exit_status, validity, reason, "values", details, observed)
-        SELECT g.id, g.job_id, g.started_at, g.elapsed_s, g.setting_id, g.replicate, s.id, g.sequence,
-               g.previous_setting_id, g.settle_s, g.attempt, g.try_number, b.id, g.exit_status,
-               CASE WHEN NOT g.valid THEN 'invalid'
-                    WHEN turn = 2 OR g.nth > 1 OR EXISTS (
-                        SELECT FROM runs AS r WHERE r.setting_id = g.setting_id AND r.replicate = g.replicate
-                        AND r.validity = 'valid') THEN 'superseded'
-                    ELSE 'valid' END,
-               g.reason, g.measured, g.details, g.observed
-        FROM arrivals(p_runs) AS g
-        JOIN sessions AS s ON s.key = g.session
-        JOIN engine_builds AS b ON b.name = g.engine AND b.version = g.engine_version
-        WHERE NOT EXISTS (SELECT FROM runs AS r WHERE r.id = g.id)
-        ON CONFLICT DO NOTHING;
-        EXIT WHEN (SELECT count(*) FROM runs AS r WHERE r.id = ANY (v_new)) = cardinality(v_new);
-    END LOOP;
-
-    UPDATE settings AS t SET valid_runs = t.valid_runs + k.runs
-    FROM (SELECT r.setting_id, count(*) AS runs FROM runs AS r
-          WHERE r.id = ANY (v_new) AND r.validity = 'valid' GROUP BY r.setting_id) AS k
-    WHERE t.id = k.setting_id;
-    INSERT INTO shares AS h (campaign_id, node_id, valid, invalid, superseded)
-    SELECT t.campaign_id, s.node_id, count(*) FILTER (WHERE r.validity = 'valid'),
-           count(*) FILTER (WHERE r.validity = 'invalid'), count(*) FILTER (WHERE r.validity = 'superseded')
-    FROM runs AS r JOIN settings AS t ON t.id = r.setting_id JOIN sessions AS s ON s.id = r.session_id
-    WHERE r.id = ANY (v_new) GROUP BY t.campaign_id, s.node_id
-    ON CONFLICT (campaign_id, node_id) DO UPDATE SET valid = h.valid + EXCLUDED.valid,
-        invalid = h.invalid + EXCLUDED.invalid, superseded = h.superseded + EXCLUDED.superseded;
-    INSERT INTO paces AS p (campaign_id, node_id, slice, valid)
-    SELECT t.campaign_id, s.node_id, date_bin('10 s', clock_timestamp(), 'epoch'), count(*)
-    FROM runs AS r JOIN settings AS t ON t.id = r.setting_id JOIN sessions AS s ON s.id = r.session_id
-    WHERE r.id = ANY (v_new) AND r.validity = 'valid' GROUP BY t.campaign_id, s.node_id
-    ON CONFLICT (campaign_id, slice, node_id) DO UPDATE SET valid = p.valid + EXCLUDED.valid;
-    UPDATE jobs AS j SET brought = j.brought + k.runs
-    FROM (SELECT r.job_id, count(*) AS runs FROM runs AS r
-          WHERE r.id = ANY (v_new) AND r.validity = 'valid' GROUP BY r.job_id) AS k
-    WHERE j.id = k.job_id AND j.state = 'leased';
-    UPDATE jobs AS j SET state = 'done', node_id = k.node_id, offered_at = NULL
-    FROM (SELECT r.job_id, min(s.node_id) AS node_id FROM runs AS r JOIN sessions AS s ON s.id = r.session_id
-          WHERE r.id = ANY (v_new) GROUP BY r.job_id) AS k
-    WHERE j.id = k.job_id
-      AND j.state IN ('queued', 'offered', 'set_aside') AND is_covered(j);
-    PERFORM open_analyses(ARRAY(
-        SELECT DISTINCT r.setting_id FROM runs AS r WHERE r.id = ANY (v_new) AND r.validity = 'valid'));
-    RETURN QUERY SELECT r.id, r.validity FROM runs AS r WHERE r.id = ANY (v_new);
 END $$;
 
 -- A row per value, for people and their tools.

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ARRAY, BigInteger, Double, Identity, Integer, MetaData, SmallInteger, Text, text
-from sqlalchemy.dialects.postgresql import JSONB, REAL, TIMESTAMP
+from sqlalchemy.dialects.postgresql import BYTEA, JSONB, REAL, TIMESTAMP
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 small = SmallInteger
@@ -29,6 +29,7 @@ class Base(DeclarativeBase):
         list[str]: ARRAY(Text),
         list[float]: ARRAY(Double),
         float: Double,
+        bytes: BYTEA,
     }
 
 
@@ -135,7 +136,6 @@ class Job(Base):
     session_id: Mapped[int | None]
     token: Mapped[UUID | None]
     attempt: Mapped[int]
-    brought: Mapped[int]
     lease_until: Mapped[datetime | None]
     offered_at: Mapped[datetime | None]
     reason: Mapped[str | None]
@@ -188,14 +188,15 @@ class Run(Base):
 
     __tablename__ = "runs"
     id: Mapped[UUID] = mapped_column(primary_key=True)
-    job_id: Mapped[int] = mapped_column(big)
     started_at: Mapped[datetime]
-    elapsed_s: Mapped[float]
+    job_id: Mapped[int] = mapped_column(big)
     setting_id: Mapped[int] = mapped_column(Integer)
     replicate: Mapped[int]
     session_id: Mapped[int]
     sequence: Mapped[int]
     previous_setting_id: Mapped[int | None]
+    telemetry_id: Mapped[int | None]
+    elapsed_s: Mapped[float] = mapped_column(REAL)
     settle_s: Mapped[float | None] = mapped_column(REAL)
     attempt: Mapped[int] = mapped_column(small)
     try_number: Mapped[int] = mapped_column(small)
@@ -204,8 +205,15 @@ class Run(Base):
     validity: Mapped[str]
     reason: Mapped[str | None]
     values: Mapped[list[float]]
-    details: Mapped[dict[str, Any] | None]
-    observed: Mapped[dict[str, Any] | None]
+
+
+class Telemetry(Base):
+    """What was told and observed about the runs of one block; `store.telemetry` reads it."""
+
+    __tablename__ = "telemetry"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    campaign_id: Mapped[int]
+    packed: Mapped[bytes]
 
 
 class Share(Base):
@@ -256,6 +264,17 @@ class Analysis(Base):
     dip_p: Mapped[float | None]
     dip_q: Mapped[float | None]
     selection: Mapped[dict[str, Any] | None]
+
+
+class AnalysisCount(Base):
+    """Current analyses by campaign and how far they are, kept by a trigger."""
+
+    __tablename__ = "analysis_counts"
+    campaign_id: Mapped[int] = mapped_column(primary_key=True)
+    state: Mapped[str] = mapped_column(primary_key=True)
+    verdict: Mapped[str] = mapped_column(primary_key=True)
+    final: Mapped[bool] = mapped_column(primary_key=True)
+    analyses: Mapped[int]
 
 
 class Event(Base):

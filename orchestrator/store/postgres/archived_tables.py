@@ -26,6 +26,7 @@ _MOVED = {
     "jobs": _OF_CAMPAIGN,
     "job_failures": _OF_JOBS,
     "runs": _OF_SETTINGS,
+    "telemetry": _OF_CAMPAIGN,
     "analyses": _OF_CAMPAIGN,
     "paces": _OF_CAMPAIGN,
     "events": _OF_CAMPAIGN,

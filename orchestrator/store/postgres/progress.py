@@ -29,8 +29,8 @@ _TIMES = text("""
     FROM campaigns WHERE id = :campaign
 """)
 _ANALYSES = text("""
-    SELECT verdict, final, state = 'done' AS done, count(*) AS configurations
-    FROM analyses WHERE campaign_id = :campaign AND current GROUP BY verdict, final, state = 'done'
+    SELECT nullif(verdict, '') AS verdict, final, state = 'done' AS done, analyses AS configurations
+    FROM analysis_counts WHERE campaign_id = :campaign AND analyses > 0
 """)
 
 
