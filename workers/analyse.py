@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from analysis import mixture, modality
+from orchestrator.contracts import metrics
 from orchestrator.contracts.analyses import Analysis, Batch, Fitted, Judgement, Result
 from orchestrator.contracts.errors import UnavailableError
 from orchestrator.store.ports import Store
@@ -24,6 +25,8 @@ class Analyst:
         self._store = store
         self._processes = processes
         self._leaving = False
+        self._unit_of: dict[int, str] = {}
+        """Campaign -> unit of its samples: a study is large, and asked for once."""
 
     def leave(self) -> None:
         """End after the batch in hand."""
@@ -45,20 +48,43 @@ class Analyst:
         for options, analyses in _by_options(batch.analyses):
             samples = [np.asarray(analysis.sample) for analysis in analyses]
             found = mixture.select_many(samples, options=options, processes=self._processes)
-            results += [_result(analysis, one, options) for analysis, one in zip(analyses, found, strict=True)]
+            results += [self._result(analysis, one, options) for analysis, one in zip(analyses, found, strict=True)]
         return results
+
+    def _result(
+        self, analysis: Analysis, found: mixture.Selection | mixture.Failure, options: mixture.Options
+    ) -> Result:
+        """A provisional verdict: its dip p stands for the q that only the whole campaign can give."""
+        if isinstance(found, mixture.Failure):
+            return Result(
+                analysis_id=analysis.id, digest=analysis.digest, selection=None, verdict=None, sentence=None,
+                error=found.message,
+            )  # fmt: skip
+        verdict = modality.verdict(found, dip_q=found.dip_p, options=options, unit=self._unit(analysis.campaign_id))
+        return Result(
+            analysis_id=analysis.id, digest=analysis.digest, selection=found.as_dict(), verdict=str(verdict.kind),
+            sentence=verdict.sentence,
+        )  # fmt: skip
+
+    def _unit(self, campaign_id: int) -> str:
+        if campaign_id not in self._unit_of:
+            study = self._store.campaigns.study(campaign_id)
+            self._unit_of[campaign_id] = metrics.of(study.engine, study.engine_options).unit
+        return self._unit_of[campaign_id]
 
     def _judge(self, campaign_id: int) -> None:
         """Final verdicts: the dip test's false discoveries are controlled over the whole campaign.
 
         Selections are read one at a time: those of a whole study do not fit into memory together.
         """
-        options = mixture.Options.from_dict(dict(self._store.campaigns.study(campaign_id).analysis_options))
+        study = self._store.campaigns.study(campaign_id)
+        options = mixture.Options.from_dict(dict(study.analysis_options))
+        unit = metrics.of(study.engine, study.engine_options).unit
         tested = [one for one in self._store.campaigns.configurations(campaign_id) if one.dip_p is not None]
         dip_q = modality.dip_q_values([one.dip_p for one in tested if one.dip_p is not None])
         q_of = {(one.setting_id, one.mode): q for one, q in zip(tested, dip_q, strict=True)}
         judgements = [
-            _judgement(one, q_of[one.setting_id, one.mode], options)
+            _judgement(one, q_of[one.setting_id, one.mode], options, unit)
             for one in self._store.analyses.fitted(campaign_id)
             if one.selection is not None
         ]
@@ -72,21 +98,7 @@ def _by_options(analyses: Sequence[Analysis]) -> list[tuple[mixture.Options, lis
     return list(grouped.items())
 
 
-def _result(analysis: Analysis, found: mixture.Selection | mixture.Failure, options: mixture.Options) -> Result:
-    """A provisional verdict: its dip p stands for the q that only the whole campaign can give."""
-    if isinstance(found, mixture.Failure):
-        return Result(
-            analysis_id=analysis.id, digest=analysis.digest, selection=None, verdict=None, sentence=None,
-            error=found.message,
-        )  # fmt: skip
-    verdict = modality.verdict(found, dip_q=found.dip_p, options=options)
-    return Result(
-        analysis_id=analysis.id, digest=analysis.digest, selection=found.as_dict(), verdict=str(verdict.kind),
-        sentence=verdict.sentence,
-    )  # fmt: skip
-
-
-def _judgement(one: Fitted, dip_q: float, options: mixture.Options) -> Judgement:
+def _judgement(one: Fitted, dip_q: float, options: mixture.Options, unit: str) -> Judgement:
     selection = mixture.Selection.from_dict(dict(one.selection or {}))
-    verdict = modality.verdict(selection, dip_q=dip_q, options=options)
+    verdict = modality.verdict(selection, dip_q=dip_q, options=options, unit=unit)
     return Judgement(analysis_id=one.id, dip_q=dip_q, verdict=str(verdict.kind), sentence=verdict.sentence)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from typing import Any, ClassVar
@@ -123,6 +124,11 @@ class CommandOptions:
     required_factors: ClassVar[tuple[str, ...]] = ()
     overridden_by_factors: ClassVar[tuple[str, ...]] = ("program", "target")
     program: str
+    metric: str = field(default="throughput", metadata={"pattern": r"[A-Za-z][A-Za-z0-9 _-]{0,31}"})
+    """What its numbers are, in words: for axes and tables."""
+    unit: str = field(default="kB/s", metadata={"pattern": r"[A-Za-z0-9%°µ/^*._-]{1,16}"})
+    """Of all values of the study. A rate is converted from the inventory's unit; any other has to be the same there."""
+    larger_is_better: bool = True
     target: str = "default"
     timeout_s: float = 600.0
 
@@ -155,6 +161,9 @@ def options(name: str, given: Mapping[str, object], *, where: str = "engine") ->
         choices = known[key].metadata.get("choices")
         if choices is not None and value not in choices:
             raise StudyError(f"{where}.{key}: {value!r} is not one of {', '.join(choices)}")
+        pattern = known[key].metadata.get("pattern")
+        if pattern is not None and not re.fullmatch(pattern, str(value)):
+            raise StudyError(f"{where}.{key}: {value!r} is too long, or has signs that do not belong there")
     for option in known.values():
         if option.default is MISSING and option.name not in given:
             raise StudyError(f"{where}.{option.name}: is missing; engine {name} needs it")

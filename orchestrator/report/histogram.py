@@ -10,6 +10,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from analysis.mixture import Selection
+from orchestrator.contracts.metrics import THROUGHPUT, Metric
 from orchestrator.report import svg, units
 from orchestrator.report.svg import Area, element
 
@@ -21,10 +22,10 @@ TAIL = 0.02
 """Beyond this quantile on either side a sample's tail may be cut off, unless it holds a density mode."""
 
 
-def draw(sample: Sequence[float], selection: Selection, title: str) -> Markup:
-    """An inline SVG picture; `sample` in kB/s. Heights are runs per bin, the density scaled to them."""
+def draw(sample: Sequence[float], selection: Selection, title: str, metric: Metric = THROUGHPUT) -> Markup:
+    """An inline SVG picture; `sample` in the metric's unit. Heights are runs per bin, the density scaled to them."""
     values = np.asarray(sample, dtype=np.float64)
-    unit = units.fitting(max(mode.position for mode in selection.modes))
+    unit = units.fitting(max(mode.position for mode in selection.modes), metric.unit)
     low, high = _view(values, selection)
     edges = np.linspace(low, high, bin_count(len(values)) + 1)
     counts, _ = np.histogram(values, edges)
@@ -42,7 +43,7 @@ def draw(sample: Sequence[float], selection: Selection, title: str) -> Markup:
         *(_component(area, places, heights, number) for number, heights in enumerate(components)),
         svg.path(_curve(area, places, density), class_="density"),
         *(_peak(area, mode.position, unit) for mode in selection.modes),
-        _x_axis(area, unit),
+        _x_axis(area, unit, metric),
         _beyond(values, low, high),
         viewBox=f"0 0 {WIDTH:g} {HEIGHT:g}",
         role="img",
@@ -95,7 +96,7 @@ def _peak(area: Area, position: float, unit: units.Unit) -> Markup:
     return element("g", line, element("text", unit.told(position), x=x, y=area.top - 13), class_="peak")
 
 
-def _x_axis(area: Area, unit: units.Unit) -> Markup:
+def _x_axis(area: Area, unit: units.Unit, metric: Metric) -> Markup:
     marks, decimals = units.ticks(area.x_low / unit.kbps, area.x_high / unit.kbps)
     drawn = [
         part
@@ -108,7 +109,7 @@ def _x_axis(area: Area, unit: units.Unit) -> Markup:
         )
     ]
     base = element("line", x1=area.left, x2=area.right, y1=area.bottom, y2=area.bottom)
-    label = element("text", f"throughput ({unit.name})", x=(area.left + area.right) / 2, y=HEIGHT - 12, class_="label")
+    label = element("text", metric.label_in(unit.name), x=(area.left + area.right) / 2, y=HEIGHT - 12, class_="label")
     return element("g", base, *drawn, label, class_="axis x")
 
 

@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from analysis.mixture import Selection
 from orchestrator import words
+from orchestrator.contracts import metrics
 from orchestrator.contracts.campaigns import Configuration
 from orchestrator.report import histogram, units
 from orchestrator.report.content import FLAGGED, Content, Flagged
@@ -37,6 +38,7 @@ def render(content: Content, *, made_at: datetime | None = None) -> str:
         rows=_rows(content),
         row_limit=ROWS_SHOWN,
         settle=settle_sentence(content),
+        metric=metrics.of(content.study.engine, content.study.engine_options).name,
         synthetic=any(found.control for found in content.configurations),
         flagged_count=sum(found.verdict == FLAGGED for found in content.configurations),
         made_at=made_at or datetime.now(UTC),
@@ -66,22 +68,23 @@ def _card(content: Content, flagged: Flagged) -> dict[str, Any]:
     stored = flagged.fitted.selection
     selection = None if stored is None else Selection.from_dict(stored)
     title = words.title(content.campaign.factors, flagged.configuration)
+    metric = metrics.of(content.study.engine, content.study.engine_options)
     return {
         "configuration": flagged.configuration,
         "title": title,
         "sentence": flagged.fitted.sentence,
         "selection": selection,
         "dip_q": flagged.fitted.dip_q,
-        "picture": None if selection is None else histogram.draw(flagged.fitted.sample, selection, title),
-        "components": [] if selection is None else _components(selection),
+        "picture": None if selection is None else histogram.draw(flagged.fitted.sample, selection, title, metric),
+        "components": [] if selection is None else _components(selection, metric.unit),
         "repeats": flagged.repeats,
     }
 
 
-def _components(selection: Selection) -> list[str]:
+def _components(selection: Selection, metric_unit: str) -> list[str]:
     """`65 % around 900 MB/s`: weight and median of each component, from left to right."""
     best = selection.best
-    unit = units.fitting(max(mode.position for mode in selection.modes))
+    unit = units.fitting(max(mode.position for mode in selection.modes), metric_unit)
     medians = best.component_quantiles(0.5)
     return [
         f"{100 * weight:.0f} % around {unit.told(float(median))} {unit.name}"

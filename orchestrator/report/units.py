@@ -6,13 +6,14 @@ import math
 from dataclasses import dataclass
 
 from analysis.modality.verdicts import LARGER_UNITS
+from orchestrator.contracts.metrics import THROUGHPUT
 
 TICKS = 9
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unit:
-    """A unit, and how many kB/s one of it is."""
+    """A unit, and how many kB/s one of it is; 1 for what is no rate: values are in that unit already."""
 
     name: str
     kbps: float
@@ -24,9 +25,11 @@ class Unit:
         return f"{value:,.{digits}f}"
 
 
-def fitting(throughput_kbps: float) -> Unit:
-    """The largest unit of which this throughput is at least one, as in the sentence of the verdict."""
-    factor, name = next((pair for pair in LARGER_UNITS if throughput_kbps >= pair[0]), LARGER_UNITS[-1])
+def fitting(value: float, unit: str = THROUGHPUT.unit) -> Unit:
+    """The largest unit of which this throughput is at least one, as in the verdict's sentence; other units are kept."""
+    if unit != THROUGHPUT.unit:
+        return Unit(name=unit, kbps=1.0)
+    factor, name = next((pair for pair in LARGER_UNITS if value >= pair[0]), LARGER_UNITS[-1])
     return Unit(name=name, kbps=factor)
 
 

@@ -16,7 +16,8 @@ from orchestrator.contracts.jobs import FailureKind
 from workers.benchmarks.outcomes import Reading, outcome
 from workers.benchmarks.port import Invocation, Outcome, Task
 from workers.benchmarks.process import Runner
-from workers.node.programs import KB_PER_S, PLACEHOLDER, Metric, Program
+from workers.node import programs
+from workers.node.programs import PLACEHOLDER, Metric, Program
 from workers.node.target import Target
 
 VERSION = "1"
@@ -30,13 +31,11 @@ class Command:
     name = "command"
     settle_s = None
 
-    def __init__(
-        self, options: CommandOptions, runner: Runner, target: Target, programs: Mapping[str, Program]
-    ) -> None:
+    def __init__(self, options: CommandOptions, runner: Runner, target: Target, offered: Mapping[str, Program]) -> None:
         self._options = options
         self._runner = runner
         self._target = target
-        self._programs = programs
+        self._programs = offered
 
     def version(self) -> str:
         """The version of this engine: what its programs are is the inventory's word."""
@@ -49,6 +48,12 @@ class Command:
         if unknown:
             known = ", ".join(program.metrics)
             raise _study(f"mode {unknown[0]!r} is no metric of program {self._options.program!r}; its metrics: {known}")
+        for mode in task.modes:
+            if programs.factor(program.metrics[mode].unit, self._options.unit) is None:
+                unit = program.metrics[mode].unit
+                raise _study(
+                    f"metric {mode} is in {unit} in this node's inventory; write `unit: {unit}` under `engine`"
+                )
         arguments(program, task.setting)
         if not os.access(program.path, os.X_OK) or not program.path.is_file():
             raise JobFailure(FailureKind.NODE, f"{program.path}: no such program, or it may not be executed")
@@ -66,7 +71,7 @@ class Command:
                     timeout_s=self._options.timeout_s,
                 )
             )
-        read = partial(parse, metrics=program.metrics, modes=task.modes)
+        read = partial(parse, metrics=program.metrics, modes=task.modes, unit=self._options.unit)
         return outcome(ended, program=self._options.program, timeout_s=self._options.timeout_s, read=read)
 
     def _program(self) -> Program:
@@ -94,10 +99,10 @@ def _as_text(factor: str, setting: Mapping[str, Level]) -> str:
     raise _study(f"factor {factor}: {level!r} cannot be an argument: a number from 0, or letters, digits and _.+-")
 
 
-def parse(output: str, *, metrics: Mapping[str, Metric], modes: Sequence[str]) -> Reading:
-    """The values of `modes`, in kB/s; in the details, each as it was printed. Raises OutputError."""
+def parse(output: str, *, metrics: Mapping[str, Metric], modes: Sequence[str], unit: str) -> Reading:
+    """The values of `modes` in the study's unit; in the details, each as it was printed. Raises OutputError."""
     printed = {mode: _value(output, mode, metrics[mode]) for mode in modes}
-    values = [printed[mode] * KB_PER_S[metrics[mode].unit] for mode in modes]
+    values = [printed[mode] * (programs.factor(metrics[mode].unit, unit) or math.nan) for mode in modes]
     return values, {mode: {f"value ({metrics[mode].unit})": printed[mode]} for mode in modes}
 
 
@@ -108,7 +113,7 @@ def _value(output: str, mode: str, metric: Metric) -> float:
     except ValueError:
         value = math.nan
     if not (math.isfinite(value) and value >= 0):
-        raise OutputError(f"metric {mode}: {found!r} is not a throughput")
+        raise OutputError(f"metric {mode}: {found!r} is not a number from 0 on")
     return value
 
 

@@ -16,8 +16,9 @@ KB_PER_S: Mapping[str, float] = {
     "MB/s": 1e6 / 1024,
     "GB/s": 1e9 / 1024,
 }
-"""Unit -> how many of IOzone's kB/s it is; a run's values are throughputs."""
+"""Unit of a rate -> how many of IOzone's kB/s it is. Other units (s, GFLOPS) stand for themselves."""
 PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w{0,62})\}", re.ASCII)
+_UNIT = re.compile(r"[A-Za-z0-9%°µ/^*._-]{1,16}")
 _NAME = re.compile(r"[\w-]{1,63}", re.ASCII)
 
 
@@ -42,6 +43,15 @@ class Program:
     environment: Mapping[str, str]
     metrics: Mapping[str, Metric]
     """By the name that a study lists as a mode."""
+
+
+def factor(unit: str, wanted: str) -> float | None:
+    """By what a value in `unit` is multiplied to be one in `wanted`; None: they are not of one kind."""
+    if unit == wanted:
+        return 1.0
+    if unit in KB_PER_S and wanted in KB_PER_S:
+        return KB_PER_S[unit] / KB_PER_S[wanted]
+    return None
 
 
 def parse(given: object) -> dict[str, Program]:
@@ -75,11 +85,13 @@ def _program(name: str, given: object) -> Program:
 def _metric(where: str, given: object) -> Metric:
     said = _mapping(given, where, keys=("pattern", "json", "unit"))
     unit = said.get("unit")
-    if unit not in KB_PER_S:
-        raise ValueError(f"{where}.unit: {unit!r} is not one of {', '.join(KB_PER_S)}")
+    if not isinstance(unit, str) or not _UNIT.fullmatch(unit):
+        raise ValueError(
+            f"{where}.unit: {unit!r} is not a unit: one of {', '.join(KB_PER_S)}, or your own, as s or GFLOPS"
+        )
     readers: dict[str, Callable[[str], Metric]] = {
-        "pattern": lambda text: Metric(unit=str(unit), pattern=_pattern(where, text)),
-        "json": lambda text: Metric(unit=str(unit), json_path=tuple(text.split("."))),
+        "pattern": lambda text: Metric(unit=unit, pattern=_pattern(where, text)),
+        "json": lambda text: Metric(unit=unit, json_path=tuple(text.split("."))),
     }
     chosen = [key for key in readers if isinstance(said.get(key), str)]
     if len(chosen) != 1:

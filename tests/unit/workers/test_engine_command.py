@@ -71,13 +71,39 @@ def test_a_json_path_finds_its_number(bench: Bench) -> None:
     assert outcome.values == (2048.0,)
 
 
+SECONDS = {"solve": {"pattern": r"time (\S+)", "unit": "s"}}
+
+
+def test_what_is_no_rate_keeps_its_own_unit(bench: Bench) -> None:
+    command = engine(
+        "command", {"program": "stream", "unit": "s"}, with_program(bench, "echo time 0.25", metrics=SECONDS)
+    )
+    task = Task(setting=SETTING, modes=("solve",))
+    command.prepare(task)
+    outcome = command.run(task, 0)
+    assert isinstance(outcome, Succeeded), outcome
+    assert outcome.values == (0.25,)
+
+
+def test_a_rate_is_told_in_the_studys_unit(bench: Bench) -> None:
+    command = engine("command", {"program": "stream", "unit": "GB/s"}, with_program(bench, PRINTS))
+    outcome = command.run(Task(setting=SETTING, modes=("copy",)), 0)
+    assert isinstance(outcome, Succeeded), outcome
+    assert outcome.values == pytest.approx((0.0015,))
+
+
+def test_seconds_are_not_taken_for_kilobytes_a_second(bench: Bench) -> None:
+    said = str(failure(with_program(bench, "echo time 1", metrics=SECONDS), modes=("solve",)))
+    assert said == "metric solve is in s in this node's inventory; write `unit: s` under `engine`"
+
+
 @pytest.mark.parametrize(
     ("script", "reason"),
     [
         ("echo nothing", "stream's output: metric copy: its pattern stands 0 times in the output, not once"),
         ("echo Copy: 1; echo Copy: 2", "stream's output: metric copy: its pattern stands 2 times"),
-        ("echo Copy: fast", "stream's output: metric copy: 'fast' is not a throughput"),
-        ("echo Copy: nan", "stream's output: metric copy: 'nan' is not a throughput"),
+        ("echo Copy: fast", "stream's output: metric copy: 'fast' is not a number from 0 on"),
+        ("echo Copy: nan", "stream's output: metric copy: 'nan' is not a number from 0 on"),
         ("echo oh no; exit 3", "stream ended with exit status 3: oh no"),
     ],
 )
@@ -117,7 +143,8 @@ def test_a_metric_or_factor_that_is_not_there_is_the_studys_fault(bench: Bench) 
         ({"metrics": {"copy": {"pattern": "(", "unit": "kB/s"}}}, "metrics.copy.pattern: missing )"),
         ({"metrics": {"copy": {"pattern": "x", "unit": "kB/s"}}}, "has 0 groups; exactly one takes the number"),
         ({"metrics": {"copy": {"pattern": "(x)", "json": "a", "unit": "kB/s"}}}, "exactly one of pattern and json"),
-        ({"metrics": {"copy": {"pattern": "(x)", "unit": "GFLOPS"}}}, "unit: 'GFLOPS' is not one of B/s, kB/s"),
+        ({"metrics": {"copy": {"pattern": "(x)", "unit": "a b"}}}, "unit: 'a b' is not a unit: one of B/s, kB/s"),
+        ({"metrics": {"copy": {"pattern": "(x)"}}}, "unit: None is not a unit"),
         ({"shell": True}, "programs.stream: unknown key 'shell'"),
     ],
 )
