@@ -13,6 +13,13 @@ from orchestrator.store.ports import Offer
 from orchestrator.store.postgres import decisions
 from orchestrator.store.postgres.connection import Database
 
+LONGEST_TURN = "10s"
+"""Of one statement, and of the silence between two: a controller that is frozen in its pass loses the lock."""
+_TIME_OUTS = text("""
+    SELECT set_config('statement_timeout', :longest, true),
+           set_config('idle_in_transaction_session_timeout', :longest, true)
+""")
+
 
 class PostgresControl:
     """Dispatch, reconcile, wait. Inside `leader()` all calls share one transaction, which ends with it."""
@@ -26,7 +33,7 @@ class PostgresControl:
     def leader(self) -> Iterator[bool]:
         """Hold the controllers' lock for one pass; False when another controller has it."""
         with self._database.writing() as connection:
-            connection.execute(text("SET LOCAL statement_timeout = '10s'"))
+            connection.execute(_TIME_OUTS, {"longest": LONGEST_TURN})
             held = bool(connection.execute(decisions.TRY_LOCK).scalar_one())
             self._pass = connection if held else None
             try:
