@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import TYPE_CHECKING
 
 from celery import signals
 
@@ -10,7 +11,9 @@ from orchestrator import queue
 from orchestrator.contracts import tasks
 from workers import stop_line
 from workers.agent import REST_S, Agent
-from workers.analyse import Analyst
+
+if TYPE_CHECKING:
+    from workers.analyse import Analyst  # SciPy: an agent, which forks its benchmarks, is half the size without it
 
 logger = logging.getLogger(__name__)
 

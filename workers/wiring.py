@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from orchestrator.settings import Settings
 from orchestrator.store import schema
 from orchestrator.store.postgres import PostgresStore
 from workers.agent import Agent
-from workers.analyse import Analyst
+
+if TYPE_CHECKING:
+    from workers.analyse import Analyst
 
 
 def open_agent(settings: Settings, node: str) -> Agent:
@@ -18,5 +22,7 @@ def open_agent(settings: Settings, node: str) -> Agent:
 
 def open_analyst(settings: Settings, *, processes: int) -> Analyst:
     """An analysis worker on the ledger."""
+    from workers.analyse import Analyst
+
     schema.require_current(settings.database_url)
     return Analyst(PostgresStore(settings.database_url, keep=1), processes=processes)
