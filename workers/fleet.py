@@ -27,9 +27,9 @@ class Machine:
     known_hosts: str | None = None
     """None: the user's own. A host that is not in it is refused."""
     agent_user: str = "modescope"
-    """As whom the agent and its benchmarks run."""
+    """As whom the agent and its benchmarks run; made if there is none."""
     home: str = "/var/lib/modescope"
-    """On the node: virtual environment, inventory, spool, target folder."""
+    """On the node: virtual environment, inventory, spool, target folder. Only the last two belong to `agent_user`."""
     python: str = "python3"
     """On the node: 3.11 or later."""
     root_helper: bool = True
@@ -85,6 +85,8 @@ def _machine(name: object, said: Mapping[str, object], kinds: Mapping[str, str])
     machine = Machine(name=name, **said)  # type: ignore[arg-type]  # checked against the field types just above
     if not re.fullmatch(r"/[\w./-]+", machine.home, re.ASCII):
         raise ValueError(f"nodes.{name}.home: {machine.home!r} should be an absolute path without blanks")
+    if not re.fullmatch(r"[a-z_][a-z0-9_-]{0,31}", machine.agent_user, re.ASCII):
+        raise ValueError(f"nodes.{name}.agent_user: {machine.agent_user!r} is no user name")
     return machine
 
 

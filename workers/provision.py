@@ -1,6 +1,7 @@
-"""Compare nodes, install Modescope on them, start and stop their agents.
+"""Install Modescope on a node.
 
-Every step looks before it acts, so that a second run changes nothing; `dry_run` says what would be done.
+Every step looks before it acts, so that a second run changes nothing; `dry_run` says what would be done. What root runs
+later (virtual environment, agent-loop) stays root's: only spool and target folder belong to the agent's user.
 """
 
 from __future__ import annotations
@@ -9,174 +10,147 @@ import hashlib
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.contracts.errors import MissingPartError
+from workers import service
 from workers.fleet import Fleet, Machine
 from workers.remote import NodeError, Session
 
 CHECKOUT = Path(__file__).parents[1]
 HELPER = "/usr/local/sbin/modescope-root-helper"
 SUDOERS = "/etc/sudoers.d/modescope"
-UNIT_NAME = "modescope-agent.service"
-UNIT = f"/etc/systemd/system/{UNIT_NAME}"
+TARGETS = "/etc/modescope/targets"
+UNIT = f"/etc/systemd/system/{service.UNIT_NAME}"
 NEEDED_KB = 700_000
 """Of a virtual environment with everything in it, and what pip unpacks meanwhile."""
 _MARK = "modescope.sha256"
-STOP_TIMEOUT_S = 100
-FACTS: Mapping[str, str] = {
-    "system": '. /etc/os-release && echo "$PRETTY_NAME"',
-    "kernel": "uname -r",
-    "machine": "uname -m",
-    "processor": "sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1",
-    "microcode": "sed -n 's/^microcode[^:]*: //p' /proc/cpuinfo | head -n 1",
-    "processors": "nproc",
-    "memory": "awk '/^MemTotal/ {print int($2 / 1048576 + 0.5) \" GiB\"}' /proc/meminfo",
-    "frequency driver": "cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_driver",
-    "governor": "cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
-    "smt": "cat /sys/devices/system/cpu/smt/control",
-    "command line": "cat /proc/cmdline",
-    "swap": "awk 'NR > 1' /proc/swaps | wc -l",
-    "iozone": "iozone -v | sed -n 's/.*Revision: \\([0-9.]*\\).*/\\1/p'",
-    "fio": "fio --version",
-}
-"""What should be the same on all nodes: our own fixed words for the node's shell; what fails is a state of its own."""
 
 
-def facts(at: Session) -> dict[str, str]:
-    """What should be the same everywhere; what a node has not is told as absent."""
-    python = shlex.join([at.machine.python, "-c", "import platform; print(platform.python_version())"])
-    lines = {**FACTS, "python": python}
-    return {name: at.shell(line, check=False).stdout.strip() or "absent" for name, line in lines.items()}
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Package:
+    """What is installed: a wheel or source distribution of Modescope, and the versions of everything it needs."""
+
+    file: Path
+    constraints: str
+
+    @property
+    def digest(self) -> str:
+        """Of both."""
+        return hashlib.sha256(self.file.read_bytes() + self.constraints.encode()).hexdigest()
 
 
-def provision(at: Session, fleet: Fleet, wheel: Path) -> None:
-    """Install everything an agent needs. Raises NodeError."""
+def package(file: Path | None, folder: Path) -> Package:
+    """The given file, or a wheel of this checkout that is built in `folder`. Raises MissingPartError."""
+    return Package(file=file or _build_wheel(folder), constraints=_ours("constraints.txt"))
+
+
+def provision(at: Session, fleet: Fleet, what: Package) -> str:
+    """Install everything an agent needs; whether anything was to do. Raises NodeError."""
     machine = at.machine
-    home, venv = machine.home, f"{machine.home}/venv"
-    privileged = at.run("id", "-u").stdout.strip() == "0"
-    if privileged and machine.agent_user != "root":
-        add = ("useradd", "--system", "--home-dir", home, "--shell", "/usr/sbin/nologin", machine.agent_user)
-        at.step(f"add the user {machine.agent_user}", at.ok("id", machine.agent_user), lambda: at.run(*add))
-    at.step(f"make {home}", at.ok("test", "-d", home), lambda: at.run("mkdir", "-p", home))
-    _check_space(at, wheel)
-    make = (machine.python, "-m", "venv", venv)
-    at.step("make a virtual environment", at.ok("test", "-e", f"{venv}/pyvenv.cfg"), lambda: at.run(*make))
-    _install_package(at, wheel, venv)
-    _install_file(at, "agent.env", f"{home}/agent.env", _environment(fleet, machine), "600")
-    _install_file(at, "agent-loop", f"{home}/agent-loop", _deployed("modescope-agent-loop"), "755")
-    script = _deployed("install-iozone")
-    at.step(
-        "install IOzone",
-        at.shell("command -v iozone", check=False).ok,
-        lambda: _run_script(at, script, f"{home}/install-iozone"),
-    )
-    if privileged and machine.root_helper:
-        _install_file(at, "the root helper", HELPER, _deployed("modescope-root-helper"), "755")
-        rule = _deployed("modescope.sudoers").replace("modescope ALL", f"{machine.agent_user} ALL")
-        _install_file(at, "its sudoers file", SUDOERS, rule, "440")
-        at.step(
-            "list the targets it may trim", at.ok("test", "-e", "/etc/modescope/targets"), lambda: _list_targets(at)
+    as_root = service.is_root(at)
+    if not as_root and machine.agent_user != machine.user:
+        raise NodeError(
+            f"the agent's user is {machine.agent_user}: log in as root, or set `agent_user: {machine.user}`"
         )
-    if privileged and machine.agent_user != "root":
-        owned = at.run("stat", "-c", "%U", home, f"{home}/agent.env", check=False).stdout.split()
-        own = ("chown", "-R", f"{machine.agent_user}:", home)
-        at.step(f"give {home} to {machine.agent_user}", set(owned) == {machine.agent_user}, lambda: at.run(*own))
-    if has_systemd(at):
-        _install_file(at, "the systemd unit", UNIT, _unit(machine), "644")
-        at.step("reload systemd", at.dry_run, lambda: at.run("systemctl", "daemon-reload"))
+    at.run("sh", "-c", _ours("deploy/check-python"), "check-python", machine.python)
+    if as_root and machine.agent_user != "root":
+        add = ("useradd", "--system", "--user-group", "--home-dir", machine.home, "--shell", "/usr/sbin/nologin")
+        user = machine.agent_user
+        at.step(f"add the user {user}", at.ok("id", user), lambda: at.run(*add, user))
+    _make_folders(at)
+    _install_package(at, what)
+    group = at.run("id", "-gn", machine.agent_user, check=False).stdout.strip() or None
+    _install_file(at, "agent.env", f"{machine.home}/agent.env", _environment(fleet, machine), "640", group=group)
+    _install_file(at, "agent-loop", f"{machine.home}/agent-loop", _ours("deploy/modescope-agent-loop"), "755")
+    script = ("sh", "-c", _ours("deploy/install-iozone"))
+    at.step("install IOzone", at.shell("command -v iozone", check=False).ok, lambda: at.run(*script))
+    if as_root and machine.root_helper:
+        _install_helper(at)
+    if as_root and service.has_systemd(at):
+        reload = ("systemctl", "daemon-reload")
+        if _install_file(at, "the systemd unit", UNIT, unit(machine), "644") and not at.dry_run:
+            at.run(*reload)
+    return _outcome(at)
 
 
-def start(at: Session) -> str:
-    """Start the agent, if it does not run; how it is kept running."""
-    if running(at):
-        return "runs already"
-    if has_systemd(at):
-        at.step("start modescope-agent.service", False, lambda: at.run("systemctl", "enable", "--now", UNIT_NAME))
-        return "started by systemd"
-    home, name = at.machine.home, at.machine.name
-    loop = shlex.join(["setsid", f"{home}/agent-loop", home, name])
-    line = f"nohup {loop} </dev/null >>{shlex.quote(f'{home}/agent.log')} 2>&1 &"
-    at.step("start the agent", False, lambda: at.shell(line))
-    return "started without systemd: a plain process, kept by agent-loop, and gone after a reboot"
+def _outcome(at: Session) -> str:
+    if not at.steps:
+        return "already there, nothing to do"
+    return f"would be ready after {len(at.steps)} steps" if at.dry_run else "ready"
 
 
-def stop(at: Session) -> str:
-    """Stop the agent; the run in flight may end, for at most a minute."""
-    if not running(at):
-        return "does not run"
-    if has_systemd(at):
-        at.step("stop modescope-agent.service", False, lambda: at.run("systemctl", "disable", "--now", UNIT_NAME))
-        return "stopped"
-    pid = at.run("cat", f"{at.machine.home}/agent.pid").stdout.strip()
-    at.step(f"stop process {pid}", False, lambda: _end(at, pid))
-    return "stopped"
+def _make_folders(at: Session) -> None:
+    machine = at.machine
+    at.step(f"make {machine.home}", at.ok("test", "-d", machine.home), lambda: at.run("mkdir", "-p", machine.home))
+    for folder in (f"{machine.home}/nodes", f"{machine.home}/target"):
+        owned = at.run("stat", "-c", "%U", folder, check=False).stdout.strip() == machine.agent_user
+        make = ("install", "-d", "-o", machine.agent_user, folder)
+        at.step(f"make {folder} for {machine.agent_user}", owned, lambda make=make: at.run(*make))  # type: ignore[misc]
 
 
-def running(at: Session) -> bool:
-    """Is the agent kept running on this node?"""
-    if has_systemd(at):
-        return at.ok("systemctl", "is-active", "--quiet", UNIT_NAME)
-    pid = at.run("cat", f"{at.machine.home}/agent.pid", check=False).stdout.strip()
-    return pid.isdigit() and b"agent-loop" in at.run("cat", f"/proc/{pid}/cmdline", check=False).stdout.encode()
-
-
-def has_systemd(at: Session) -> bool:
-    """Is the agent kept by systemd on this node?"""
-    return at.machine.systemd and at.ok("test", "-d", "/run/systemd/system")
-
-
-def build_wheel(folder: Path) -> Path:
-    """Build the package of this checkout. Raises MissingPartError when there is none, or it cannot be built."""
-    if not (CHECKOUT / "pyproject.toml").exists():
-        raise MissingPartError("fleet provision wants --wheel FILE: Modescope does not run from a checkout here")
-    argv = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(CHECKOUT)]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise MissingPartError(f"the wheel cannot be built: {done.stderr.strip().splitlines()[-1]}")
-    return next(folder.glob("modescope-*.whl"))
-
-
-def _check_space(at: Session, wheel: Path) -> None:
-    """Better said before than in the middle. What is installed already needs no more."""
-    home = at.machine.home
-    if at.same(f"{home}/venv/{_MARK}", _digest(wheel)) or not at.ok("test", "-d", home):
+def _install_package(at: Session, what: Package) -> None:
+    """The same files are not installed again: their digest is kept beside the virtual environment."""
+    home, venv = at.machine.home, f"{at.machine.home}/venv"
+    mark, there, pins = f"{venv}/{_MARK}", f"{home}/{what.file.name}", f"{home}/constraints.txt"
+    if at.same(mark, what.digest, "644"):
         return
-    free_kb = int(at.run("df", "--output=avail", "--block-size=1024", home).stdout.split()[-1])
+    if service.running(at):
+        raise NodeError("the agent runs, and would be changed under its feet: `modescope fleet drain` and `stop` first")
+    _check_space(at)
+
+    def install() -> None:
+        at.upload(str(what.file), there)
+        at.put(what.constraints, pins, "644")
+        pip = (f"{venv}/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+        at.run(*pip, "--no-deps", "--force-reinstall", there)  # a rebuilt wheel may carry the same version
+        at.run(*pip, "--constraint", pins, there)
+        at.put(what.digest, mark, "644")
+
+    make = (at.machine.python, "-m", "venv", venv)
+    at.step("make a virtual environment", at.ok("test", "-e", f"{venv}/pyvenv.cfg"), lambda: at.run(*make))
+    at.step(f"install {what.file.name} with the versions of constraints.txt", False, install)
+
+
+def _check_space(at: Session) -> None:
+    """Better said before than in the middle."""
+    nearest = f'd={at.machine.home}; while [ ! -d "$d" ]; do d=$(dirname "$d"); done; '
+    free_kb = int(at.shell(nearest + 'df --output=avail --block-size=1024 "$d"').stdout.split()[-1])
     if free_kb < NEEDED_KB:
+        home = at.machine.home
         raise NodeError(f"disk full: {home} has {free_kb} kB free, and {NEEDED_KB} kB are needed; make room")
 
 
-def _digest(wheel: Path) -> str:
-    return hashlib.sha256(wheel.read_bytes()).hexdigest()
+def _install_helper(at: Session) -> None:
+    """The one program that root lends to the agent's user, and the sudoers rule that lends it."""
+    at.run("sh", "-c", 'command -v visudo >/dev/null || { echo "sudo is missing: apt-get install sudo" >&2; exit 1; }')
+    _install_file(at, "the root helper", HELPER, _ours("deploy/modescope-root-helper"), "755")
+    rule = _ours("deploy/modescope.sudoers").replace("modescope ALL", f"{at.machine.agent_user} ALL")
+    _install_file(at, "its sudoers file", SUDOERS, rule, "440", checked_by=("visudo", "-c", "-q", "-f"))
+
+    def list_targets() -> None:
+        at.run("mkdir", "-p", str(Path(TARGETS).parent))
+        at.put(f"{at.machine.home}/target\n", TARGETS, "644")
+
+    at.step(f"list {at.machine.home}/target in {TARGETS}", at.ok("test", "-e", TARGETS), list_targets)
 
 
-def _install_package(at: Session, wheel: Path, venv: str) -> None:
-    """The same wheel is not installed again: its digest is kept beside the virtual environment."""
-    digest = _digest(wheel)
-    mark, there = f"{venv}/{_MARK}", f"{at.machine.home}/{wheel.name}"
-
-    def install() -> None:
-        try:
-            at.connection.put(str(wheel), there)
-        except OSError as problem:
-            raise NodeError(f"{there}: cannot be written: {at.why_not(there)}") from problem
-        pip = (f"{venv}/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-        at.run(*pip, "--no-deps", "--force-reinstall", there)  # a rebuilt wheel may carry the same version
-        at.run(*pip, there)
-        at.put(digest, mark, "644")
-
-    at.step(f"install {wheel.name}", at.same(mark, digest), install)
-
-
-def _install_file(at: Session, what: str, path: str, text: str, mode: str) -> None:
-    at.step(f"install {what} ({path})", at.same(path, text), lambda: at.put(text, path, mode))
-
-
-def _run_script(at: Session, text: str, path: str) -> None:
-    at.put(text, path, "755")
-    at.run(path)
+def _install_file(
+    at: Session,
+    what: str,
+    path: str,
+    text: str,
+    mode: str,
+    *,
+    group: str | None = None,
+    checked_by: tuple[str, ...] = (),
+) -> bool:
+    """Put a file of ours in place; was it to do?"""
+    same = at.same(path, text, mode)
+    put = lambda: at.put(text, path, mode, group=group, checked_by=checked_by)  # noqa: E731
+    at.step(f"install {what} ({path})", same, put)
+    return not same
 
 
 def _environment(fleet: Fleet, machine: Machine) -> str:
@@ -188,27 +162,26 @@ def _environment(fleet: Fleet, machine: Machine) -> str:
     return "".join(f"{name}={shlex.quote(value)}\n" for name, value in values.items())
 
 
-def _list_targets(at: Session) -> None:
-    at.run("mkdir", "-p", "/etc/modescope")
-    at.put(f"{at.machine.home}/target\n", "/etc/modescope/targets", "644")
-
-
-def _unit(machine: Machine) -> str:
-    unit = _deployed("modescope-agent.service")
+def unit(machine: Machine) -> str:
+    """The systemd unit of this node's agent."""
+    text = _ours(f"deploy/{service.UNIT_NAME}")
     for mark, value in {"@USER@": machine.agent_user, "@HOME@": machine.home, "@NODE@": machine.name}.items():
-        unit = unit.replace(mark, value)
-    return unit
+        text = text.replace(mark, value)
+    return text
 
 
-def _end(at: Session, pid: str) -> None:
-    at.run("kill", "-TERM", pid)
-    waiting = shlex.join(["tail", f"--pid={pid}", "-f", "/dev/null"])
-    if at.shell(f"timeout {STOP_TIMEOUT_S} {waiting}", check=False).failed:
-        raise NodeError(f"process {pid} does not end within {STOP_TIMEOUT_S} s")
+def _build_wheel(folder: Path) -> Path:
+    if not (CHECKOUT / "pyproject.toml").exists():
+        raise MissingPartError("fleet provision wants --wheel FILE: Modescope does not run from a checkout here")
+    argv = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(CHECKOUT)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise MissingPartError(f"the wheel cannot be built: {done.stderr.strip().splitlines()[-1]}")
+    return next(folder.glob("modescope-*.whl"))
 
 
-def _deployed(name: str) -> str:
+def _ours(name: str) -> str:
     try:
-        return (CHECKOUT / "deploy" / name).read_text()
+        return (CHECKOUT / name).read_text()
     except OSError as problem:
-        raise MissingPartError(f"deploy/{name} is missing: run `modescope fleet` from a checkout") from problem
+        raise MissingPartError(f"{name} is missing: run `modescope fleet` from a checkout") from problem

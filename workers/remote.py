@@ -12,7 +12,7 @@ import socket
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from orchestrator.contracts.errors import MissingPartError, ModescopeError
@@ -44,6 +44,8 @@ class Session:
     connection: fabric.Connection
     dry_run: bool
     say: Say
+    steps: list[str] = field(default_factory=list)
+    """What was done here, or would be."""
 
     def run(self, *words: str, check: bool = True, timeout_s: float | None = None) -> Result:
         """Run a program. Raises NodeError with its last line."""
@@ -67,24 +69,33 @@ class Session:
         if done:
             return
         self.say(f"would {what}" if self.dry_run else what)
+        self.steps.append(what)
         if not self.dry_run:
             act()
 
-    def put(self, text: str, path: str, mode: str) -> None:
-        """Write a file as a whole: beside its place, then renamed."""
+    def put(self, text: str, path: str, mode: str, *, group: str | None = None, checked_by: Sequence[str] = ()) -> None:
+        """Write a file as a whole: beside its place, checked there, then renamed. Nobody else reads it meanwhile."""
         fresh = f"{path}.new"
-        try:
-            self.connection.put(io.StringIO(text), fresh)
-        except OSError as problem:
-            raise NodeError(f"{path}: cannot be written: {self.why_not(path)}") from problem
-        self.run("chmod", mode, fresh)
+        self.run("install", "-m", mode, *(() if group is None else ("-g", group)), "/dev/null", fresh)
+        self.upload(io.StringIO(text), fresh)
+        if checked_by and self.run(*checked_by, fresh, check=False).failed:
+            self.run("rm", "-f", fresh)
+            raise NodeError(f"{path}: `{shlex.join(checked_by)}` refuses it, so it is not put in place")
         self.run("mv", "-f", fresh, path)
 
-    def same(self, path: str, text: str) -> bool:
-        """Does the file hold this already?"""
-        return bool(self.run("cat", path, check=False).stdout == text)
+    def upload(self, what: io.StringIO | str, path: str) -> None:
+        """Copy a text, or the file of that name here, onto the node. Raises NodeError."""
+        try:
+            self.connection.put(what, path)
+        except OSError as problem:
+            raise NodeError(f"{path}: cannot be written: {self._why_not(path)}") from problem
 
-    def why_not(self, path: str) -> str:
+    def same(self, path: str, text: str, mode: str) -> bool:
+        """Does the file hold this already, with this mode?"""
+        held = self.shell(f"stat -c %a {shlex.quote(path)} && cat {shlex.quote(path)}", check=False)
+        return bool(held.ok and held.stdout == f"{mode}\n{text}")
+
+    def _why_not(self, path: str) -> str:
         """SFTP says no more than `Failure`."""
         folder = path.rpartition("/")[0]
         free = self.run("df", "--output=avail", folder, check=False).stdout.split()[-1:]
@@ -121,6 +132,8 @@ def session(machine: Machine, *, dry_run: bool = False, say: Say = lambda _: Non
         ) from problem
     except (NoValidConnectionsError, socket.gaierror, TimeoutError) as problem:
         raise NodeError(f"{where}: cannot be reached: {problem}") from problem
+    except (EOFError, ConnectionError) as problem:
+        raise NodeError(f"{where}: the connection broke off") from problem
     except SSHException as problem:
         unknown = "not found in known_hosts" in str(problem)
         raise NodeError(

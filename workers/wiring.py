@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from orchestrator.settings import Settings
@@ -26,3 +27,9 @@ def open_analyst(settings: Settings, *, processes: int) -> Analyst:
 
     schema.require_current(settings.database_url)
     return Analyst(PostgresStore(settings.database_url, keep=1), processes=processes)
+
+
+def open_ledger(database_url: str) -> closing[PostgresStore]:
+    """The ledger, for as long as a command needs it. Raises SchemaError, UnavailableError."""
+    schema.require_current(database_url)
+    return closing(PostgresStore(database_url, keep=1))

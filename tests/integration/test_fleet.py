@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
-import shutil
-import socket
 import subprocess
 import sys
-import sysconfig
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -21,7 +17,9 @@ from orchestrator.contracts.nodes import Node
 from orchestrator.design import study
 from orchestrator.design.submission import submission
 from orchestrator.store.postgres import PostgresStore
-from workers import fleet
+from tests.integration import fleet_nodes
+from tests.integration.fleet_nodes import Site, free_port, modescope, wait_for
+from workers import compare, fleet, provision
 
 STUDY = """
 name: one job
@@ -32,52 +30,7 @@ replicates: 2
 replicates_per_job: 2
 engine: builtin
 """
-MODESCOPE = (sys.executable, "-m", "orchestrator.cli.main")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Site:
-    """A machine with an sshd of its own, and a fleet file that names it."""
-
-    folder: Path
-    port: int
-    home: Path
-
-    def write(self, name: str = "fleet.yaml", **changes: object) -> Path:
-        """A fleet file of one node."""
-        node = {
-            **{"host": "127.0.0.1", "port": self.port, "home": str(self.home), "python": sys.executable},
-            **{"user": "root", "agent_user": "root", "root_helper": False, "systemd": False},
-            **{"identity_file": str(self.folder / "key"), "known_hosts": str(self.folder / "known_hosts"), **changes},
-        }
-        said = {"database_url": "postgresql://nowhere", "redis_url": "redis://nowhere", "nodes": {"n1": node}}
-        file = self.folder / name
-        file.write_text(yaml.safe_dump(said))
-        return file
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-        return port
-
-
-def answers(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-def wait_for(what: str, holds: Callable[[], object], *, within_s: float = 60.0) -> None:
-    deadline = time.monotonic() + within_s
-    while not holds():
-        if time.monotonic() > deadline:
-            pytest.fail(f"{what}: not within {within_s} s")
-        time.sleep(0.05)  # between two looks
-
-
-def modescope(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*MODESCOPE, *words], capture_output=True, text=True, check=False, timeout=250)
+LONG_STUDY = STUDY.replace("replicates: 2", "replicates: 100000").replace("_per_job: 2", "_per_job: 100000")
 
 
 @pytest.fixture(scope="module")
@@ -85,89 +38,106 @@ def site(require_program: Callable[[str], Path], tmp_path_factory: pytest.TempPa
     """An sshd on a free loopback port, with a host key and authorised keys of its own."""
     if os.geteuid() != 0:
         pytest.skip("an sshd for other accounts needs root")
-    sshd = require_program("sshd")
-    keygen = require_program("ssh-keygen")
-    folder = tmp_path_factory.mktemp("site")
-    for key in ("key", "host_key", "another_key"):
-        subprocess.run([keygen, "-q", "-t", "ed25519", "-N", "", "-f", folder / key], check=True)
-    port = free_port()
-    host = (folder / "host_key.pub").read_text().rpartition(" ")[0]
-    (folder / "known_hosts").write_text(f"[127.0.0.1]:{port} {host}\n")
-    shutil.copy(folder / "key.pub", folder / "authorized_keys")
-    (folder / "sshd_config").write_text(
-        f"Port {port}\nListenAddress 127.0.0.1\nHostKey {folder}/host_key\n"
-        f"AuthorizedKeysFile {folder}/authorized_keys\n"
-        f"PidFile {folder}/sshd.pid\nStrictModes no\nUsePAM no\nPermitRootLogin prohibit-password\n"
-        "PasswordAuthentication no\nSubsystem sftp internal-sftp\n"
-    )
-    Path("/run/sshd").mkdir(exist_ok=True)
-    process = subprocess.Popen([sshd, "-D", "-e", "-f", folder / "sshd_config"], stderr=subprocess.DEVNULL)
-    wait_for("sshd answers", lambda: answers(port))
-    yield Site(folder=folder, port=port, home=folder / "home")
-    process.terminate()
-    process.wait()
+    require_program("ssh-keygen")
+    with fleet_nodes.this_machine(tmp_path_factory.mktemp("site"), require_program("sshd")) as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """This checkout as a wheel."""
+    return provision.package(None, tmp_path_factory.mktemp("wheel")).file
 
 
 @pytest.fixture
 def ready_made(site: Site) -> None:
     """Nothing is fetched over the network: the node's Python finds what this one has."""
-    packages = site.home / f"venv/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
-    packages.mkdir(parents=True)
-    (packages / "checkout.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    fleet_nodes.lend_packages(site)
 
 
 @pytest.fixture
 def controller(database_url: str, redis_url: str) -> Iterator[None]:
     """What hands out jobs."""
-    environment = {**os.environ, "MODESCOPE_DATABASE_URL": database_url, "MODESCOPE_REDIS_URL": redis_url}
-    process = subprocess.Popen([*MODESCOPE, "controller"], env=environment, stderr=subprocess.DEVNULL)
-    yield
-    process.terminate()
-    process.wait()
+    with fleet_nodes.controller(database_url, redis_url):
+        yield
+
+
+@pytest.fixture
+def ledger(database_url: str) -> Iterator[PostgresStore]:
+    """What the nodes report to."""
+    store = PostgresStore(database_url)
+    yield store
+    store.close()
+
+
+def only_node(ledger: PostgresStore) -> Node | None:
+    return next(iter(ledger.nodes.all()), None)
 
 
 @pytest.mark.usefixtures("ready_made", "controller")
 def test_a_node_is_provisioned_started_measures_is_drained_and_stopped(
-    site: Site, database_url: str, redis_url: str
+    site: Site, wheel: Path, database_url: str, redis_url: str, ledger: PostgresStore
 ) -> None:
-    file = site.write()
-    file.write_text(
-        file.read_text().replace("postgresql://nowhere", database_url).replace("redis://nowhere", redis_url)
-    )
-    store = PostgresStore(database_url)
-
-    def node() -> Node | None:
-        return next(iter(store.nodes.all()), None)
-
-    planned = modescope("fleet", "provision", file, "--dry-run")
+    file = site.write(database_url=database_url, redis_url=redis_url)
+    planned = modescope("fleet", "provision", file, "--wheel", wheel, "--dry-run")
     assert "n1: would install modescope-" in planned.stdout, planned
     assert not (site.home / "agent.env").exists()
 
-    done = modescope("fleet", "provision", file)
+    done = modescope("fleet", "provision", file, "--wheel", wheel)
     assert (done.returncode, "[1/1] n1: ready" in done.stdout) == (0, True), done
-    assert (site.home / "agent.env").stat().st_mode & 0o777 == 0o600
-    wheel = next(site.home.glob("modescope-*.whl"))
+    assert (site.home / "constraints.txt").read_text() == (fleet_nodes.CHECKOUT / "constraints.txt").read_text()
+    assert (site.home / "agent.env").stat().st_mode & 0o777 == 0o640
     again = modescope("fleet", "provision", file, "--wheel", wheel)
-    assert again.stdout == "[1/1] n1: ready\n", "a second run changes nothing"
+    assert again.stdout == "[1/1] n1: already there, nothing to do\n"
 
     started = modescope("fleet", "start", file)
     assert "[1/1] n1: started without systemd" in started.stdout, started
     try:
-        wait_for("the agent reports", lambda: (found := node()) is not None and found.online)
-        assert modescope("fleet", "status", file).stdout == "[1/1] n1: runs\n"
+        wait_for("the agent reports", lambda: (node := only_node(ledger)) is not None and node.online)
+        told = json.loads(modescope("fleet", "status", "--json", file).stdout)["nodes"]["n1"]
+        assert told == {"agent": "runs", "version": "0.1.0", "state": "ready", "online": True, "job": None}
         assert "runs already" in modescope("fleet", "start", file).stdout
-        campaign_id = store.campaigns.submit(submission(study.load(STUDY, where="it")))[0].id
-        wait_for("the job is done", lambda: store.campaigns.progress(campaign_id).valid_runs == 2)
-        assert "n1: draining" in modescope("fleet", "drain", file).stdout
-        assert (found := node()) is not None
-        assert found.state == "draining"
+        campaign_id = ledger.campaigns.submit(submission(study.load(STUDY, where="it")))[0].id
+        wait_for("the job is done", lambda: ledger.campaigns.progress(campaign_id).valid_runs == 2)
+        assert modescope("fleet", "drain", file).stdout.endswith("n1: drained, holds no job\n")
+        assert (node := only_node(ledger)) is not None
+        assert node.state == "draining"
     finally:
         stopped = modescope("fleet", "stop", file)
     assert stopped.stdout.endswith("[1/1] n1: stopped\n"), stopped
-    assert modescope("fleet", "status", file).stdout == "[1/1] n1: does not run\n"
-    assert not (site.home / "agent.pid").exists()
-    wait_for("the node is offline", lambda: (found := node()) is not None and not found.online)
-    store.close()
+    assert "does not run" in modescope("fleet", "status", file).stdout
+    assert not (site.home / "nodes/n1.pid").exists()
+    wait_for("the node is offline", lambda: (node := only_node(ledger)) is not None and not node.online)
+
+
+@pytest.mark.usefixtures("ready_made", "controller")
+def test_draining_says_who_is_still_at_work_and_stopping_lets_the_run_in_flight_end(
+    site: Site, wheel: Path, database_url: str, redis_url: str, ledger: PostgresStore
+) -> None:
+    file = site.write(database_url=database_url, redis_url=redis_url)
+    assert modescope("fleet", "provision", file, "--wheel", wheel).returncode == 0
+    assert modescope("fleet", "start", file).returncode == 0
+    try:
+        campaign_id = ledger.campaigns.submit(submission(study.load(LONG_STUDY, where="it")))[0].id
+        wait_for("it measures", lambda: ledger.campaigns.progress(campaign_id).valid_runs > 0)
+        assert (node := only_node(ledger)) is not None
+        said = modescope("fleet", "status", file).stdout.splitlines()[-2:]
+        assert said[0].split() == ["node", "agent", "version", "state", "online", "job"]
+        assert said[1].split() == ["n1", "runs", "0.1.0", "ready", "yes", str(node.job_id)]
+        another = site.folder / "modescope-0-py3-none-any.whl"
+        another.write_bytes(b"another")
+        refused = modescope("fleet", "provision", file, "--wheel", another)
+        assert "the agent runs, and would be changed under its feet" in one_line(refused)
+        drained = modescope("fleet", "drain", "--timeout", "2", file)
+        assert f"n1: still at job {node.job_id} after 2 s" in one_line(drained)
+        assert f"[0/1 empty, 0 s] n1 is at job {node.job_id}" in drained.stdout
+    finally:
+        stopped = modescope("fleet", "stop", file)
+    assert stopped.returncode == 0, stopped
+    assert (node := only_node(ledger)) is not None
+    assert (node.job_id, node.online) == (None, False), "the rest of the job is back in the queue"
+    assert ledger.campaigns.progress(campaign_id).valid_runs > 0
+    assert not any(path.name.startswith("run") for path in (site.home / "target").iterdir())
 
 
 def test_facts_are_compared_and_one_failing_node_does_not_stop_the_others(site: Site) -> None:
@@ -182,8 +152,13 @@ def test_facts_are_compared_and_one_failing_node_does_not_stop_the_others(site: 
     assert "n2: answers" in done.stdout
     assert f"n3: 127.0.0.1:{said['nodes']['n3']['port']}: cannot be reached" in done.stderr
     version = ".".join(map(str, sys.version_info[:3]))
-    assert f"python:\n  n1               {version}\n  n2               absent\n" in done.stdout
-    assert "kernel:" not in done.stdout, "what is the same is not shown"
+    assert f"2 nodes answer; 1 of {len(compare.FACTS) + 3} facts differ\n" in done.stdout
+    rows = [line.split() for line in done.stdout.splitlines()[-3:]]
+    assert rows == [["fact", "nodes", "value"], ["python", "n1", version], ["n2", "absent"]]
+    told = json.loads(modescope("fleet", "check", "--json", file).stdout)
+    assert set(told["nodes"]) == {"n1", "n2"}
+    assert set(told["failed"]) == {"n3"}
+    assert told["differing"] == [{"fact": "python", "nodes_by_value": {version: ["n1"], "absent": ["n2"]}}]
 
 
 def one_line(done: subprocess.CompletedProcess[str]) -> str:
@@ -196,13 +171,13 @@ def test_a_wrong_host_key_is_refused(site: Site) -> None:
     other = (site.folder / "another_key.pub").read_text().rpartition(" ")[0]
     (site.folder / "wrong_hosts").write_text(f"[127.0.0.1]:{site.port} {other}\n")
     file = site.write("wrong.yaml", known_hosts=str(site.folder / "wrong_hosts"))
-    assert "its host key is not the one in known_hosts" in one_line(modescope("fleet", "status", file))
+    assert "its host key is not the one in known_hosts" in one_line(modescope("fleet", "check", file))
 
 
 def test_an_unknown_host_key_is_refused(site: Site) -> None:
     (site.folder / "no_hosts").write_text("")
     file = site.write("unknown.yaml", known_hosts=str(site.folder / "no_hosts"))
-    assert "its host key is not in known_hosts" in one_line(modescope("fleet", "status", file))
+    assert "its host key is not in known_hosts" in one_line(modescope("fleet", "check", file))
 
 
 def test_an_unreachable_node_is_one_line(site: Site) -> None:
@@ -225,6 +200,40 @@ def test_a_full_disk_is_one_line(site: Site, tmp_path: Path, require_program: Ca
         subprocess.run([require_program("umount"), small], check=True)
 
 
+@pytest.mark.usefixtures("ready_made")
+def test_a_disk_that_fills_up_on_the_way_is_one_line(
+    site: Site, wheel: Path, tmp_path: Path, require_program: Callable[[str], Path]
+) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = subprocess.run([require_program("mount"), "-t", "tmpfs", "-o", "size=16k", "tmpfs", small], check=False)
+    if mounted.returncode != 0:
+        pytest.skip("no file system may be mounted here")
+    try:
+        (small / "venv").mkdir()
+        mark = small / "venv/modescope.sha256"  # as if the package were there already
+        mark.write_text(provision.package(wheel, tmp_path).digest)
+        mark.chmod(0o644)
+        with (small / "other").open("wb", buffering=0) as other:
+            other.write(b"x" * 4096 * 3)
+        full = one_line(modescope("fleet", "provision", site.write("full.yaml", home=str(small)), "--wheel", wheel))
+        assert f"{small}/agent.env: cannot be written: No space left on device" in full
+    finally:
+        subprocess.run([require_program("umount"), small], check=True)
+
+
+def test_a_ledger_that_does_not_answer_leaves_the_nodes_own_answers(site: Site) -> None:
+    done = modescope("fleet", "status", site.write())
+    assert "the ledger: the database does not answer" in one_line(done)
+    assert done.stdout.splitlines()[-1].split()[:2] == ["n1", "does"]
+
+
+def test_draining_names_a_node_that_has_never_reported(site: Site, database_url: str) -> None:
+    file = site.write(database_url=database_url)
+    assert "n1: there is no node 'n1'" in one_line(modescope("fleet", "drain", file))
+    assert modescope("fleet", "drain", "--dry-run", file).stdout == "n1: would be drained, holds no job\n"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -236,6 +245,7 @@ def test_a_full_disk_is_one_line(site: Site, tmp_path: Path, require_program: Ca
         ("{database_url: d, redis_url: r, nodes: {a: {host: h, port: x}}}", "nodes.a.port: 'x' is not of type int"),
         ("{database_url: d, redis_url: r, nodes: {'a b': {host: h}}}", "nodes: 'a b' is no name"),
         ("{database_url: d, redis_url: r, nodes: {a: {host: h, home: '/a b'}}}", "nodes.a.home: '/a b' should be"),
+        ("{database_url: d, redis_url: r, nodes: {a: {host: h, agent_user: ALL}}}", "nodes.a.agent_user: 'ALL' is no"),
     ],
 )
 def test_a_mistake_in_the_fleet_file_is_named(tmp_path: Path, text: str, said: str) -> None:
