@@ -22,11 +22,13 @@ SHORT_HELPS = {
     "db": "Create or upgrade the database's schema.",
     "demo": "Run a small study on this machine, from start to report.",
     "design": "Check and expand study files.",
+    "doctor": "Check every part, and say what to do about what is wrong.",
     "fit": "Fit mixture distributions to the samples in FILE (CSV, plain or .gz).",
     "fleet": "Compare, install, start and stop nodes over SSH.",
     "node": "Show nodes and let them back to work; check and prepare this machine.",
     "parse": "Read a benchmark's output into CSV.",
     "token": "Make, list and revoke the tokens that open the service.",
+    "service-rate": "Estimate how fast a server works while nothing blocks it, from TRACE (CSV, plain or .gz).",
     "up": "Run every part on this machine, in the foreground.",
 }
 
