@@ -3,6 +3,8 @@
 -- A node that is ready and online has a share from then on. It keeps it while it is away, until it is lost
 -- (`give_away`), and gives it back when it is taken out of work.
 CREATE FUNCTION take_in(p_campaign campaigns) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_owners integer[];
 BEGIN
     DELETE FROM campaign_nodes AS m USING nodes AS n
     WHERE m.campaign_id = p_campaign.id AND m.lost_at IS NULL AND n.id = m.node_id
@@ -10,15 +12,17 @@ BEGIN
     INSERT INTO campaign_nodes AS m (campaign_id, node_id)
     SELECT p_campaign.id, s.id FROM node_status AS s
     WHERE s.online AND s.state = 'ready' AND (p_campaign.engine = 'replay' OR s.engines ? p_campaign.engine)
-      AND NOT EXISTS (
-          SELECT FROM campaign_nodes AS k WHERE k.campaign_id = p_campaign.id AND k.node_id = s.id AND k.lost_at IS NULL)
+      AND s.id NOT IN (SELECT k.node_id FROM campaign_nodes AS k WHERE k.campaign_id = p_campaign.id AND k.lost_at IS NULL)
     ON CONFLICT (campaign_id, node_id) DO UPDATE SET lost_at = NULL;
     -- Who has come takes a share of what was dealt to others: all of it is dealt again. Else, what has no owner now.
-    UPDATE jobs AS j SET pinned_node_id = NULL
-    FROM nodes AS n LEFT JOIN campaign_nodes AS m
-        ON m.campaign_id = p_campaign.id AND m.node_id = n.id AND m.lost_at IS NULL
-    WHERE j.pinned_node_id = n.id AND j.campaign_id = p_campaign.id AND j.state = 'queued'
-      AND (FOUND OR m.node_id IS NULL);
+    v_owners := ARRAY(
+        SELECT n.id FROM nodes AS n
+        WHERE FOUND OR n.id NOT IN (
+            SELECT k.node_id FROM campaign_nodes AS k WHERE k.campaign_id = p_campaign.id AND k.lost_at IS NULL));
+    IF cardinality(v_owners) > 0 THEN
+        UPDATE jobs AS j SET pinned_node_id = NULL
+        WHERE j.pinned_node_id = ANY (v_owners) AND j.campaign_id = p_campaign.id AND j.state = 'queued';
+    END IF;
 END $$;
 
 -- Jobs of the setting that a node has had, has in hand, or has been dealt.
@@ -26,7 +30,7 @@ CREATE FUNCTION jobs_by_node(p_setting integer) RETURNS TABLE (node_id integer, 
     SELECT k.node_id, count(*) FROM (
         SELECT CASE WHEN j.state = 'queued' THEN j.pinned_node_id ELSE j.node_id END AS node_id
         FROM jobs AS j WHERE j.setting_id = p_setting AND j.state IN ('queued', 'offered', 'leased', 'done')
-    ) AS k GROUP BY k.node_id;
+    ) AS k WHERE k.node_id IS NOT NULL GROUP BY k.node_id;
 $$;
 
 -- Those of `p_nodes` that have the fewest jobs of the setting.
@@ -37,6 +41,18 @@ CREATE FUNCTION fewest(p_setting integer, p_nodes integer[]) RETURNS integer[] L
     )
     SELECT coalesce(array_agg(node_id), '{}') FROM counts WHERE jobs = (SELECT min(jobs) FROM counts);
 $$;
+
+-- The first place whose node is (or, with p_in = false, is not) among these; NULL: none.
+CREATE FUNCTION first_place(p_places integer[], p_nodes integer[], p_in boolean) RETURNS integer
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    FOR i IN 1..cardinality(p_places) LOOP
+        IF (p_places[i] = ANY (p_nodes)) = p_in THEN
+            RETURN i;
+        END IF;
+    END LOOP;
+    RETURN NULL;
+END $$;
 
 -- Deal jobs in their order, each to a node that has the fewest of its setting: so no node is ever more than one job
 -- ahead of another, and one that is quick goes on until all of its share is done. Whoever has a place comes first, and
@@ -49,8 +65,11 @@ DECLARE
         SELECT m.node_id FROM campaign_nodes AS m WHERE m.campaign_id = p_campaign.id AND m.lost_at IS NULL
         ORDER BY m.node_id);
     v_places integer[] := ARRAY(
-        SELECT p.id FROM unnest(p_places) WITH ORDINALITY AS p (id, place) WHERE p.id = ANY (v_members) ORDER BY p.place);
-    v_job jobs;
+        SELECT p.id FROM unnest(p_places) WITH ORDINALITY AS p (id, place)
+        WHERE p.id IN (SELECT unnest(v_members)) ORDER BY p.place);
+    v_job record;
+    v_position integer := -1;
+    v_last integer;
     v_fewest integer[];
     v_settings integer[] := '{}';  -- of the jobs below, which are not written yet
     v_offered bigint[] := '{}';
@@ -58,37 +77,47 @@ DECLARE
     v_dealt bigint[] := '{}';
     v_owners integer[] := '{}';
     v_others integer := 0;
-    i integer;
+    v_place integer;
 BEGIN
-    FOR v_job IN
-        SELECT * FROM jobs AS j WHERE j.campaign_id = p_campaign.id AND j.state = 'queued' AND j.pinned_node_id IS NULL
-        ORDER BY j.position FOR UPDATE SKIP LOCKED
-    LOOP
-        EXIT WHEN cardinality(v_places) = 0 OR v_others >= c_at_most;
-        IF v_job.setting_id = ANY (v_settings) THEN
-            PERFORM offer(v_offered, v_takers, true), give(v_dealt, v_owners);
-            v_settings := '{}'; v_offered := '{}'; v_takers := '{}'; v_dealt := '{}'; v_owners := '{}';
-        END IF;
-        v_fewest := fewest(v_job.setting_id, CASE WHEN v_job.failures = 0 THEN v_members ELSE ARRAY(
-            SELECT c FROM chosen_nodes(v_job) AS c WHERE c = ANY (v_members)) END);
-        CONTINUE WHEN cardinality(v_fewest) = 0;
-        v_settings := v_settings || v_job.setting_id;
-        i := 1;
-        WHILE i <= cardinality(v_places) AND NOT v_places[i] = ANY (v_fewest) LOOP
-            i := i + 1;
+    <<dealing>>
+    WHILE cardinality(v_places) > 0 AND v_others < c_at_most LOOP
+        v_last := v_position;
+        FOR v_job IN  -- a few at a time, or the planner would rather sort them all
+            SELECT j.id, j.setting_id, j.position, j.failures, j AS whole FROM jobs AS j
+            WHERE j.campaign_id = p_campaign.id AND j.state = 'queued' AND j.pinned_node_id IS NULL
+              AND j.position > v_last
+            ORDER BY j.position LIMIT 50 FOR UPDATE SKIP LOCKED
+        LOOP
+            EXIT dealing WHEN cardinality(v_places) = 0;
+            v_position := v_job.position;
+            IF v_job.setting_id = ANY (v_settings) THEN
+                PERFORM offer(v_offered, v_takers, true), give(v_dealt, v_owners);
+                v_settings := '{}'; v_offered := '{}'; v_takers := '{}'; v_dealt := '{}'; v_owners := '{}';
+            END IF;
+            -- A node with none of the setting has the fewest, however many the others have.
+            v_place := CASE WHEN v_job.failures = 0 THEN first_place(
+                v_places, ARRAY(SELECT k.node_id FROM jobs_by_node(v_job.setting_id) AS k), false) END;
+            IF v_place IS NULL THEN
+                v_fewest := fewest(v_job.setting_id, CASE WHEN v_job.failures = 0 THEN v_members ELSE ARRAY(
+                    SELECT c FROM chosen_nodes(v_job.whole) AS c WHERE c = ANY (v_members)) END);
+                CONTINUE WHEN cardinality(v_fewest) = 0;
+                v_place := first_place(v_places, v_fewest, true);
+            END IF;
+            v_settings := v_settings || v_job.setting_id;
+            IF v_place IS NOT NULL THEN
+                job_id := v_job.id;
+                node_id := v_places[v_place];
+                v_offered := v_offered || job_id;
+                v_takers := v_takers || node_id;
+                v_places := v_places[:v_place - 1] || v_places[v_place + 1:];
+                RETURN NEXT;
+            ELSE
+                v_dealt := v_dealt || v_job.id;
+                v_owners := v_owners || v_fewest[1 + v_job.position % cardinality(v_fewest)];
+                v_others := v_others + 1;
+            END IF;
         END LOOP;
-        IF i <= cardinality(v_places) THEN
-            v_offered := v_offered || v_job.id;
-            v_takers := v_takers || v_places[i];
-            job_id := v_job.id;
-            node_id := v_places[i];
-            RETURN NEXT;
-            v_places := v_places[:i - 1] || v_places[i + 1:];
-        ELSE
-            v_dealt := v_dealt || v_job.id;
-            v_owners := v_owners || v_fewest[1 + v_job.position % cardinality(v_fewest)];
-            v_others := v_others + 1;
-        END IF;
+        EXIT WHEN v_position = v_last;
     END LOOP;
     PERFORM offer(v_offered, v_takers, true), give(v_dealt, v_owners);
 END $$;

@@ -88,7 +88,7 @@ def test_a_node_that_is_away_for_a_while_keeps_its_share(store: StoreUnderTest, 
     stay(leaves)
     leaves.work_off()
     assert jobs(store, campaign_id) == {"done": 8}
-    assert store.campaigns.events(campaign_id)[0].kind is EventKind.CAMPAIGN_COMPLETE
+    assert store.campaigns.events(campaign_id)[0].kind == EventKind.CAMPAIGN_COMPLETE
 
 
 @pytest.mark.parametrize("placement", ["balanced", "pinned"])

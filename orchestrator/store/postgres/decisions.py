@@ -11,11 +11,13 @@ DISPATCH = text("SELECT job_id, node FROM dispatch(:outstanding)")
 
 SEND_AGAIN = text("""
     UPDATE jobs AS j SET offered_at = clock_timestamp()
-    FROM node_status AS n
-    WHERE j.state = 'offered' AND n.id = j.node_id AND n.online AND n.job_id IS NULL
-      AND j.offered_at < clock_timestamp() - make_interval(secs => :older_than_s)
+    FROM nodes AS n
+    WHERE j.state = 'offered' AND j.offered_at < clock_timestamp() - make_interval(secs => :older_than_s)
+      AND n.id = j.node_id AND n.session_id IS NOT NULL AND n.seen_at > clock_timestamp() - interval '45 s'
+      AND NOT EXISTS (SELECT FROM jobs AS h WHERE h.node_id = n.id AND h.state = 'leased')
     RETURNING j.id AS job_id, n.name AS node
 """)
+"""Of nodes that hold no lease only those that were heard of lately are online: no need to look at all nodes."""
 
 # After a gap of our own (database away, controllers stopped) nobody could renew, and nobody was heard of: every lease
 # gets the gap's length, and no node was away the longer for it.
