@@ -60,7 +60,12 @@ def _json_line(service: Service) -> str:
 
 
 def _greeting(service: Service) -> str:
+    door = (
+        f"Open {service.sign_in_link} (this link is shown once).\n"
+        if service.sign_in_link is not None
+        else f"The pages want the token that stands in {service.folder / 'endpoint.json'}.\n"
+    )
     return (
-        f"Modescope is ready at {service.address}, home {service.folder}. Ctrl-C stops it.\n"
+        f"Modescope is ready at {service.address}, home {service.folder}. Ctrl-C stops it.\n{door}"
         f"In a second terminal: modescope campaign submit STUDY.yaml --home {service.folder} --watch"
     )

@@ -20,6 +20,13 @@ class Endpoint:
 
     port: int
     token: str
+    new: bool
+    """Has the token been made just now?"""
+
+    @property
+    def sign_in_link(self) -> str:
+        """For a browser: what stands behind the # reaches no server and no log."""
+        return f"{self.address}/sign-in#token={self.token}"
 
     @property
     def address(self) -> str:
@@ -38,7 +45,7 @@ def choose(path: Path, port: int | None) -> Endpoint:
 
     Raises UserError when the wanted port is taken, HomeError when the file cannot be read.
     """
-    return Endpoint(port=_free_port(port), token=_token(path))
+    return Endpoint(port=_free_port(port), token=_token(path), new=not path.exists())
 
 
 def write(path: Path, endpoint: Endpoint) -> None:

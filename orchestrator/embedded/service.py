@@ -33,6 +33,8 @@ class Service:
         self.folder = folder.absolute()
         self.address = ""
         self.token = ""
+        self.sign_in_link: str | None = None
+        """Only when the home is new: its token is shown once."""
         self.pids: Mapping[str, int] = {}
         """Process ids by part (postgres, redis, api, controller, agent-local-1, ..., analysis-worker) at its start."""
         self._nodes = nodes
@@ -90,6 +92,7 @@ class Service:
             startup = Startup(home=opened, supervisor=supervisor, progress=self._progress)
             endpoint = startup.start(nodes=self._nodes, port=self._port)
             self.address, self.token, self.pids = endpoint.address, endpoint.token, supervisor.pids
+            self.sign_in_link = endpoint.sign_in_link if endpoint.new else None
             self._started.set()
             supervisor.watch()
         finally:

@@ -15,7 +15,8 @@ def test_a_home_keeps_its_token(tmp_path: Path) -> None:
     path = tmp_path / "endpoint.json"
     first = endpoint.choose(path, None)
     endpoint.write(path, first)
-    assert endpoint.choose(path, None).token == first.token
+    again = endpoint.choose(path, None)
+    assert (again.token, first.new, again.new) == (first.token, True, False)
     assert path.stat().st_mode & 0o777 == 0o600
 
 
