@@ -131,9 +131,11 @@ def session(machine: Machine, *, dry_run: bool = False, say: Say = lambda _: Non
             f"{where}: its host key is not the one in known_hosts; make sure that it is the node"
         ) from problem
     except (NoValidConnectionsError, socket.gaierror, TimeoutError) as problem:
-        raise NodeError(f"{where}: cannot be reached: {problem}") from problem
+        raise NodeError(f"{where}: cannot be reached: {problem.strerror or problem}") from problem
     except (EOFError, ConnectionError) as problem:
         raise NodeError(f"{where}: the connection broke off") from problem
+    except FileNotFoundError as problem:
+        raise NodeError(f"{where}: there is no {problem.filename} here") from problem
     except SSHException as problem:
         unknown = "not found in known_hosts" in str(problem)
         raise NodeError(

@@ -42,8 +42,9 @@ def stop(at: Session) -> str:
 
 def running(at: Session) -> bool:
     """Is the agent kept running on this node?"""
-    if has_systemd(at):
-        return at.ok("systemctl", "is-active", "--quiet", UNIT_NAME)
+    if has_systemd(at):  # one that waits to be started again is "activating"
+        state = at.run("systemctl", "show", "--property=ActiveState", "--value", UNIT_NAME).stdout.strip()
+        return state not in ("inactive", "failed")
     pid = at.run("cat", pid_file(at), check=False).stdout.strip()
     return pid.isdigit() and "agent-loop" in at.run("cat", f"/proc/{pid}/cmdline", check=False).stdout
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import yaml
@@ -200,6 +201,21 @@ def forwarded(path: Path) -> Iterator[int]:
         finally:
             listening.shutdown(socket.SHUT_RDWR)
             accepting.join()
+
+
+@contextmanager
+def reachable(database_url: str, redis_url: str) -> Iterator[dict[str, str]]:
+    """The same database and Redis by loopback ports, as a fleet file names them."""
+    address = urlsplit(database_url)
+    sockets = Path(parse_qs(address.query)["host"][0])
+    with (
+        forwarded(sockets / ".s.PGSQL.5432") as database_port,
+        forwarded(Path(urlsplit(redis_url).path)) as redis_port,
+    ):
+        yield {
+            "database_url": f"postgresql://{address.username}@127.0.0.1:{database_port}{address.path}",
+            "redis_url": f"redis://127.0.0.1:{redis_port}/0",
+        }
 
 
 @contextmanager

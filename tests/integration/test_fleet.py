@@ -152,7 +152,7 @@ def test_facts_are_compared_and_one_failing_node_does_not_stop_the_others(site: 
     assert "n2: answers" in done.stdout
     assert f"n3: 127.0.0.1:{said['nodes']['n3']['port']}: cannot be reached" in done.stderr
     version = ".".join(map(str, sys.version_info[:3]))
-    assert f"2 nodes answer; 1 of {len(compare.FACTS) + 3} facts differ\n" in done.stdout
+    assert f"2 of 3 nodes answered; 1 of {len(compare.FACTS) + 3} facts differ\n" in done.stdout
     rows = [line.split() for line in done.stdout.splitlines()[-3:]]
     assert rows == [["fact", "nodes", "value"], ["python", "n1", version], ["n2", "absent"]]
     told = json.loads(modescope("fleet", "check", "--json", file).stdout)
@@ -178,6 +178,11 @@ def test_an_unknown_host_key_is_refused(site: Site) -> None:
     (site.folder / "no_hosts").write_text("")
     file = site.write("unknown.yaml", known_hosts=str(site.folder / "no_hosts"))
     assert "its host key is not in known_hosts" in one_line(modescope("fleet", "check", file))
+
+
+def test_a_missing_file_of_known_hosts_is_one_line(site: Site) -> None:
+    file = site.write("nothing.yaml", known_hosts=str(site.folder / "nothing"))
+    assert f"there is no {site.folder / 'nothing'} here" in one_line(modescope("fleet", "check", file))
 
 
 def test_an_unreachable_node_is_one_line(site: Site) -> None:

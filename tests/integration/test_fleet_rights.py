@@ -7,7 +7,6 @@ import pwd
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -42,11 +41,6 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return provision.package(None, tmp_path_factory.mktemp("wheel")).file
 
 
-def reached(url: str, port: int) -> str:
-    """The same database by a loopback port."""
-    return f"postgresql://{urlsplit(url).username}@127.0.0.1:{port}{urlsplit(url).path}"
-
-
 def owner_and_mode(copy: Site, path: str) -> str:
     return copy.ssh("stat", "-c", "%U:%G:%a", path).stdout.strip()
 
@@ -54,16 +48,11 @@ def owner_and_mode(copy: Site, path: str) -> str:
 def test_root_provisions_and_the_agent_measures_as_its_own_user(
     copy: Site, wheel: Path, database_url: str, redis_url: str
 ) -> None:
-    sockets = Path(parse_qs(urlsplit(database_url).query)["host"][0])
     with (
-        fleet_nodes.forwarded(sockets / ".s.PGSQL.5432") as database_port,
-        fleet_nodes.forwarded(Path(urlsplit(redis_url).path)) as redis_port,
+        fleet_nodes.reachable(database_url, redis_url) as urls,
         fleet_nodes.controller(database_url, redis_url),
     ):
-        reachable = reached(database_url, database_port), f"redis://127.0.0.1:{redis_port}/0"
-        file = copy.write(
-            database_url=reachable[0], redis_url=reachable[1], agent_user=USER, root_helper=True, systemd=False
-        )
+        file = copy.write(**urls, agent_user=USER, root_helper=True, systemd=False)
         fleet_nodes.lend_packages(copy)
         done = modescope("fleet", "provision", "--wheel", wheel, file)
         assert done.returncode == 0, done

@@ -49,12 +49,11 @@ def check(inventory: Path, as_json: bool) -> None:
     from workers import compare
     from workers.cli import everywhere
 
-    outcome = everywhere.act_on(
-        _load(inventory).machines, compare.facts, dry_run=False, as_json=as_json, said=lambda _: "answers"
-    )
+    machines = _load(inventory).machines
+    outcome = everywhere.act_on(machines, compare.facts, dry_run=False, as_json=as_json, said=lambda _: "answers")
     found = compare.differences(outcome.done)
     compared = len(next(iter(outcome.done.values()), {}))
-    outcome.say(f"{len(outcome.done)} nodes answer; {len(found)} of {compared} facts differ")
+    outcome.say(f"{len(outcome.done)} of {len(machines)} nodes answered; {len(found)} of {compared} facts differ")
     if found and not as_json:
         everywhere.show(compare.table(found))
     outcome.end(differing=[asdict(difference) for difference in found])
