@@ -182,16 +182,21 @@ def forwarded(path: Path) -> Iterator[int]:
         except OSError:
             return  # the other side is gone
 
+    def carry(client: socket.socket) -> None:
+        with client, socket.socket(socket.AF_UNIX) as service:
+            service.connect(str(path))
+            back = threading.Thread(target=pump, args=(service, client), daemon=True)
+            back.start()
+            pump(client, service)
+            back.join()
+
     def serve(listening: socket.socket) -> None:
         while True:
             try:
                 client, _ = listening.accept()
             except OSError:
                 return  # closed: the test is over
-            service = socket.socket(socket.AF_UNIX)
-            service.connect(str(path))
-            for pair in ((client, service), (service, client)):
-                threading.Thread(target=pump, args=pair, daemon=True).start()
+            threading.Thread(target=carry, args=(client,), daemon=True).start()
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
         accepting = threading.Thread(target=serve, args=(listening,), daemon=True)
