@@ -93,7 +93,7 @@ def answers(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def wait_for(what: str, holds: Callable[[], object], *, within_s: float = 60.0) -> None:
+def wait_for(what: str, holds: Callable[[], object], *, within_s: float = 120.0) -> None:
     """Until it holds; a failure after `within_s`."""
     deadline = time.monotonic() + within_s
     while not holds():
