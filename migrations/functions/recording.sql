@@ -44,7 +44,9 @@ CREATE FUNCTION record(
     p_block integer[], p_ids uuid[], p_replicates integer[], p_tries smallint[], p_sequences integer[],
     p_previous integer[], p_started double precision[], p_elapsed real[], p_exits smallint[], p_valid boolean[],
     p_reasons text[], p_values text[]
-) RETURNS TABLE (run_id uuid, outcome text) LANGUAGE plpgsql AS $$
+) RETURNS TABLE (run_id uuid, outcome text) LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan  -- the plan is the same for any batch, and making it costs more than a run
+AS $$
 DECLARE
     v_session_ids integer[];
     v_builds smallint[];
