@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 import uuid
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
@@ -65,7 +66,7 @@ class Agent:
         spool = Spool(self._state, self._ledger())
         if spool.kept_aside is not None:
             logger.error("a spool of another ledger is kept in %s", spool.kept_aside)
-        homecoming = Homecoming(self._store, spool, self._state / "refused.jsonl")
+        homecoming = Homecoming(self._store, spool, self._state / "refused.jsonl", self._introduce)
         self._workplace = Workplace(
             store=self._store, session=self.session, bench=self._bench, homecoming=homecoming, shared=self._shared
         )
@@ -115,6 +116,7 @@ class Agent:
             logger.warning("no goodbye: %s", away)
         if self._workplace is not None:
             self._workplace.homecoming.close()
+        self._bench.runner.close()
         self._store.close()
         self._stop.close()
         self._lock.close()
@@ -133,6 +135,12 @@ class Agent:
             logger.warning("nobody hears us: %s", away)
             return False
         return True
+
+    def _introduce(self, session: uuid.UUID) -> None:
+        """A session of this node; of an earlier one nobody knows any more which boot it was."""
+        assert self._hello is not None  # noqa: S101 - set by start(), before anything comes home
+        boot_id = self._hello.boot_id if session == self.session else "unknown"
+        self._store.nodes.hello(replace(self._hello, session=session, boot_id=boot_id))
 
     def _introduction(self) -> Hello:
         available = engines.available(self._bench)

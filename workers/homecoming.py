@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import UUID
 
 from orchestrator.contracts.errors import ConflictError, UnavailableError
 from orchestrator.contracts.jobs import Assignment, Ending, Failure
@@ -32,7 +33,11 @@ class _Return:
 class Homecoming:
     """Runs first, then the job that made them: a job is never called complete before its runs are in."""
 
-    def __init__(self, store: Store, spool: Spool, refused: Path) -> None:
+    def __init__(
+        self, store: Store, spool: Spool, refused: Path, introduce: Callable[[UUID], None] = lambda _session: None
+    ) -> None:
+        """`introduce`: tell the ledger about a session, which one restored from a backup may never have heard of."""
+        self._introduce = introduce
         self._store = store
         self._spool = spool
         self._refused = refused
@@ -72,6 +77,8 @@ class Homecoming:
             try:
                 self._take_in(batch)
             except ConflictError:
+                for session in {run.session for run in batch}:
+                    self._introduce(session)
                 for run in batch:
                     self._take_in_or_refuse(run)
             self._spool.acknowledge([run.id for run in batch])

@@ -19,7 +19,7 @@ SHORT_HELPS = {
     "api": "Serve the REST interface and the pages.",
     "campaign": "Submit, watch and export campaigns.",
     "controller": "Hand out jobs and take back what ended badly, until stopped.",
-    "db": "Create or upgrade the database's schema.",
+    "db": "Create, upgrade, dump and restore the database.",
     "demo": "Run a small study on this machine, from start to report.",
     "design": "Check and expand study files.",
     "doctor": "Check every part, and say what to do about what is wrong.",
