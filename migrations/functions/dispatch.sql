@@ -110,7 +110,7 @@ BEGIN
     LOOP
         EXIT WHEN cardinality(v_places) = 0;
         IF v_campaign.placement = 'balanced' THEN
-            PERFORM take_in(v_campaign);
+            PERFORM take_in(v_campaign, v_places);
         END IF;
         IF v_campaign.placement = 'any' THEN
             SELECT array_agg(o.job_id), array_agg(o.node_id) INTO v_jobs, v_nodes

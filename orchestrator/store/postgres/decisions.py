@@ -36,7 +36,7 @@ GRANT_THE_GAP = text("""
 
 NOTE_ABSENCES = text("SELECT note_absences(:gap)")
 
-GIVE_AWAY = text("SELECT give_away()")
+GIVE_AWAY = text("SELECT take_out(), give_away()")
 
 EXPIRE_LEASES = text("""
     SELECT fail_job(j.id, 'lost', format('the lease of attempt %s on %s ran out', j.attempt, n.name))
