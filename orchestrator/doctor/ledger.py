@@ -59,15 +59,15 @@ def _agent(agent: AgentSeen, *, at_work: bool) -> Finding:
         do = f"mend it, then `modescope node reinstate {agent.name}`"
         return Finding(part=part, seen=f"quarantined: {agent.reason}", do=do)
     if not agent.online:
-        do = f"start `modescope agent --node {agent.name}` there, or drain the node" if at_work else None
-        return Finding(part=part, seen=f"offline, {heard}", do=do)
+        start = f"start `modescope agent --node {agent.name}` there, or drain the node"
+        return Finding(part=part, seen=f"offline, {heard}", do=start if at_work else None)
     if agent.version != version("modescope"):
         seen = f"runs Modescope {agent.version}, here is {version('modescope')}"
         return Finding(part=part, seen=seen, do="install the same version on all machines")
     clock_s = (agent.facts.get("clock") or {}).get("offset_s")
     told = "" if clock_s is None else f", its clock {clock_s:+.3f} s"
-    do = "look after NTP there; runs bear the database's time" if abs(clock_s or 0.0) > CLOCKS_APART_S else None
-    return Finding(part=part, seen=f"{agent.state}, {heard}, Modescope {agent.version}{told}", do=do)
+    mend = "look after NTP there; runs bear the database's time" if abs(clock_s or 0.0) > CLOCKS_APART_S else None
+    return Finding(part=part, seen=f"{agent.state}, {heard}, Modescope {agent.version}{told}", do=mend)
 
 
 def leases(ledger: Inspection) -> Finding:
