@@ -9,7 +9,7 @@ COMPILE := import orchestrator.api.app, orchestrator.embedded.service, orchestra
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow check bench-fit bench-node clean
+.PHONY: help install demo test test-slow check faults bench-fit bench-node clean
 
 help: ## Show these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -30,6 +30,9 @@ check: $(VENV)/.dev ## Check format, lint, strict types and import rules
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest -q tests/unit/test_import_rules.py
+
+faults: $(VENV)/.dev ## Break the service in every way we know; count what is lost or doubled
+	$(BIN)/python -m tests.faults $(ARGS)
 
 bench-fit: $(VENV)/.dev ## Time the mixture fits
 	$(BIN)/python -m tests.benchmarks.bench_fit $(ARGS)

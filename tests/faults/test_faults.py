@@ -1,0 +1,61 @@
+"""A selection of `make faults`, with short campaigns, and with faults that last a tenth of the time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+
+from tests.faults import agents, brokers, databases, measured, nodes, rounds, services
+from tests.faults.fault import Fault
+from tests.faults.stage import Stage, Strike
+from tests.faults.system import System
+
+RUNS = 400
+SCALE = 0.1
+SEED = 20201114
+SELECTION: tuple[type[Fault], ...] = (
+    agents.AgentKilled, agents.AgentKilledAndBack, agents.LateSpool, agents.ForeignSpool,
+    measured.BenchmarkKilled, services.LeaderFrozen, services.InterfaceKilled, services.AnalysisKilled,
+    brokers.RedisKilled, brokers.RedisEmptied, brokers.RedisFrozen, brokers.MessageTwice, brokers.MessageLate,
+    databases.PostgresStoppedImmediately, databases.PostgresFrozen, databases.PostgresFull, databases.Restored,
+    nodes.SpoolDiskFull, nodes.BenchmarkMissing, nodes.ClocksApart, nodes.Poison, nodes.PowerLoss,
+)  # fmt: skip
+numbers = count(1)
+
+
+@pytest.fixture(scope="module")
+def system() -> Iterator[System]:
+    """One for all: a fault leaves it as it found it."""
+    with System() as running:
+        yield running
+
+
+@pytest.mark.parametrize("kind", SELECTION, ids=lambda kind: kind.name)
+def test_nothing_is_lost_and_nothing_is_counted_twice(system: System, kind: type[Fault]) -> None:
+    outcome = rounds.play(system, kind(), seed=SEED, number=next(numbers), scale=SCALE, runs=RUNS)
+    assert outcome.findings.complaints == ()
+    assert (outcome.findings.lost, outcome.findings.doubled) == (0, 0)
+    assert outcome.passed, f"recovered in {outcome.recovery_s} s, not within {outcome.within_s} s"
+
+
+def test_a_round_that_lost_a_run_is_seen(system: System) -> None:
+    """The negative control: somebody takes a run out of the ledger, and writes another twice."""
+
+    class Theft(Fault):
+        name = "theft"
+        strikes = 1
+
+        def inject(self, stage: Stage, strike: Strike) -> None:
+            stage.wait("a campaign at its end", lambda: stage.ledger.share_done(stage.campaign) == 1)
+            stage.ledger.ask(
+                "DELETE FROM runs WHERE id = (SELECT id FROM runs ORDER BY started_at DESC LIMIT 1) RETURNING 1"
+            )
+            stage.ledger.ask(
+                'UPDATE runs SET "values" = (SELECT "values" FROM runs ORDER BY started_at DESC LIMIT 1)'
+                " WHERE id = (SELECT id FROM runs ORDER BY started_at DESC OFFSET 1 LIMIT 1) RETURNING 1")  # fmt: skip
+
+    outcome = rounds.play(system, Theft(), seed=SEED, number=next(numbers), scale=SCALE, runs=RUNS)
+    assert (outcome.findings.lost, outcome.findings.doubled) == (1, 1)
+    assert not outcome.passed
