@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 _LIBC = ctypes.CDLL(None, use_errno=True)  # loaded before any fork
 _PR_SET_PDEATHSIG = 1
@@ -53,11 +54,16 @@ def fork(action: Callable[[], None]) -> Child:
         pid = os.fork()
     if pid == 0:
         os.close(gate_write)  # or it would never see the agent close its end
-        _be_child(parent, action, gate_read, output_write)
+        become(parent, action, gate_read, output_write)
     os.close(gate_read)
     os.close(output_write)
-    os.read(output_read, len(_READY))
+    wait_until_ready(output_read)
     return Child(pid=pid, gate=gate_write, output=output_read)
+
+
+def wait_until_ready(output: int) -> None:
+    """Until the child leads its own session, and waits at its gate."""
+    os.read(output, len(_READY))
 
 
 def execute(argv: tuple[str, ...], cwd: Path, environment: Mapping[str, str]) -> None:
@@ -75,7 +81,8 @@ def execute(argv: tuple[str, ...], cwd: Path, environment: Mapping[str, str]) ->
     os._exit(status)
 
 
-def _be_child(parent: int, action: Callable[[], None], gate: int, output: int) -> None:
+def become(parent: int, action: Callable[[], None], gate: int, output: int) -> NoReturn:
+    """Be the child from here on: never returns."""
     status = 1
     try:
         gc.disable()  # a collected connection of the agent would say goodbye on the agent's behalf
@@ -99,7 +106,12 @@ def _be_child(parent: int, action: Callable[[], None], gate: int, output: int) -
 def _end_group_with(parent: int) -> None:
     """Have the kernel tell this process when its parent dies, and then end the whole group."""
     signal.signal(_AGENT_DIED, lambda *_: os.killpg(0, signal.SIGKILL))
-    if _LIBC.prctl(_PR_SET_PDEATHSIG, _AGENT_DIED) != 0:
+    die_with(parent, _AGENT_DIED)
+
+
+def die_with(parent: int, number: signal.Signals = signal.SIGKILL) -> None:
+    """Have the kernel send this process a signal when its parent dies; exit if it has died already."""
+    if _LIBC.prctl(_PR_SET_PDEATHSIG, number) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG)")
     if os.getppid() != parent:
         os._exit(1)

@@ -21,6 +21,7 @@ from enum import StrEnum
 from orchestrator.contracts.errors import JobFailure
 from orchestrator.contracts.jobs import FailureKind
 from workers.benchmarks import child
+from workers.benchmarks.launcher import Launcher
 from workers.benchmarks.port import Invocation
 from workers.benchmarks.stop import LONGEST_WAIT_S, Stop
 from workers.node import groups
@@ -63,23 +64,28 @@ class Runner:
     def __init__(self, journal: Journal, stop: Stop) -> None:
         self._journal = journal
         self.stop = stop
+        self._launcher = Launcher()
 
     def run(self, invocation: Invocation) -> Ended:
         """Run a program."""
         mark = uuid.uuid4().hex
         environment = {**invocation.environment, groups.MARK: mark}
         return self._carry_out(
-            lambda: child.execute(invocation.argv, invocation.cwd, environment), mark, invocation.timeout_s
+            lambda: self._launcher.fork(invocation.argv, invocation.cwd, environment), mark, invocation.timeout_s
         )
 
     def call(self, function: Callable[[], None], timeout_s: float) -> Ended:
         """Call a function in a forked process; what it writes to descriptor 1 is the output."""
-        return self._carry_out(function, uuid.uuid4().hex, timeout_s)
+        return self._carry_out(lambda: child.fork(function), uuid.uuid4().hex, timeout_s)
 
-    def _carry_out(self, action: Callable[[], None], mark: str, timeout_s: float) -> Ended:
+    def close(self) -> None:
+        """End what helps to start programs."""
+        self._launcher.close()
+
+    def _carry_out(self, fork: Callable[[], child.Child], mark: str, timeout_s: float) -> Ended:
         if self.stop.is_set():
             return Ended(cause=Cause.STOPPED, exit_status=None, output="", elapsed_s=0.0)
-        waiting = child.fork(action)
+        waiting = fork()
         try:
             self._journal.started(waiting.pid, mark)
             watch = _Watch(waiting, self.stop)
