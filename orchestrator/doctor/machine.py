@@ -45,7 +45,7 @@ def _against(found: hints.Hints, ledger: Inspection) -> Finding:
     if found.unacknowledged:
         seen = f"{found.unacknowledged} messages taken and not acknowledged"
         return Finding(part="queue", seen=seen, do="look again; if they stay, a worker hangs: read its log, restart it")
-    return Finding(part="queue", seen=f"{total} messages, each about an offered job")
+    return Finding(part="queue", seen=f"{total} messages wait, none astray")
 
 
 def disk(home: Path) -> Finding:
