@@ -14,7 +14,15 @@ from uuid import UUID
 
 from orchestrator.contracts.access import Act, AuditLine, Scope, Token
 from orchestrator.contracts.analyses import Batch, Fitted, Judgement, Result
-from orchestrator.contracts.campaigns import Campaign, Configuration, Event, ExportRow, Progress, Submission
+from orchestrator.contracts.campaigns import (
+    Campaign,
+    Configuration,
+    ConfigurationPage,
+    Event,
+    ExportRow,
+    Progress,
+    Submission,
+)
 from orchestrator.contracts.designs import Design
 from orchestrator.contracts.jobs import Assignment, Ending, Failure, Renewal
 from orchestrator.contracts.nodes import Hello, Node
@@ -58,6 +66,12 @@ class Campaigns(Protocol):
         self, campaign_id: int, *, verdict: str | None = None, mode: str | None = None
     ) -> list[Configuration]:
         """In order of setting and mode."""
+
+    def configuration(self, campaign_id: int, ordinal: int, mode: str) -> ConfigurationPage:
+        """One configuration with its fit and its runs; costs the same at any number of runs of others.
+
+        Raises NotFoundError.
+        """
 
     def export(self, campaign_id: int) -> Iterator[ExportRow]:
         """Every run, valid or not, a row per mode, in order of setting, replicate, mode; streamed."""

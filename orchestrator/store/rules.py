@@ -22,6 +22,11 @@ RATE_WINDOW_S = 60.0
 """Runs per second are counted over this much of the past."""
 
 
+def no_configuration(campaign_id: int, ordinal: int, mode: str) -> str:
+    """What is said of a configuration that the design does not have."""
+    return f"campaign {campaign_id} has no configuration of setting {ordinal} and mode {mode!r}"
+
+
 def engine_for(
     control: str | None, engine: str, engine_options: Mapping[str, object], controls: Mapping[str, Mapping[str, object]]
 ) -> tuple[str, Mapping[str, object]]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+from orchestrator.contracts.analyses import Result
+from orchestrator.contracts.errors import NotFoundError
 from orchestrator.contracts.runs import Validity
 from tests.contract.agents import Agent
 from tests.contract.stores import StoreUnderTest
@@ -109,3 +113,34 @@ def test_the_controller_hears_of_changes(store: StoreUnderTest) -> None:
     Agent(store)
     submitted(store, study())
     store.control.wait(timeout_s=60)  # longer than a test may take
+
+
+def test_one_configuration_is_shown_with_its_fit_and_every_run(store: StoreUnderTest) -> None:
+    agent = Agent(store)
+    campaign_id = submitted(store, study(settings=2, replicates=2))
+    job = agent.take()
+    agent.record(agent.run(job, valid=False))
+    agent.measure(job)
+    agent.work_off()
+    batch = store.analyses.lease("1")
+    assert batch is not None
+    one = next(found for found in batch.analyses if (found.setting_id, found.mode) == (job.setting_id, MODES[1]))
+    found = {"selection": {"components": 2}, "verdict": "multimodal", "sentence": "Two."}
+    result = Result(analysis_id=one.id, digest=one.digest, **found)
+    store.analyses.store(batch, [result])
+    (ordinal,) = {c.ordinal for c in store.campaigns.configurations(campaign_id) if c.setting_id == job.setting_id}
+    page = store.campaigns.configuration(campaign_id, ordinal, MODES[1])
+    shown = page.configuration
+    assert (shown.mode, shown.verdict, shown.components) == (MODES[1], "multimodal", 2)
+    assert page.selection == {"components": 2}
+    assert sorted((run.replicate, run.valid, run.throughput_kbps) for run in page.runs) == [
+        (0, "invalid", None), (0, "valid", 1.0), (1, "valid", 1001.0)
+    ]  # fmt: skip
+    assert store.campaigns.configuration(campaign_id, ordinal, MODES[0]).selection is None
+
+
+def test_a_configuration_that_the_design_does_not_have_is_not_found(store: StoreUnderTest) -> None:
+    campaign_id = submitted(store, study())
+    for ordinal, mode in ((0, "re-readers"), (7, MODES[0])):
+        with pytest.raises(NotFoundError, match="no configuration"):
+            store.campaigns.configuration(campaign_id, ordinal, mode)

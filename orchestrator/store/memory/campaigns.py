@@ -10,6 +10,7 @@ from orchestrator.contracts.access import Act, Deed
 from orchestrator.contracts.campaigns import (
     Campaign,
     Configuration,
+    ConfigurationPage,
     Event,
     EventKind,
     ExportRow,
@@ -18,13 +19,14 @@ from orchestrator.contracts.campaigns import (
     Submission,
 )
 from orchestrator.contracts.designs import Design
-from orchestrator.contracts.errors import ConflictError
+from orchestrator.contracts.errors import ConflictError, NotFoundError
 from orchestrator.contracts.jobs import OPEN
 from orchestrator.contracts.jobs import State as JobState
 from orchestrator.contracts.runs import Validity
 from orchestrator.store.memory import transitions, views
 from orchestrator.store.memory.progress import progress
 from orchestrator.store.memory.tables import CampaignRow, JobRow, SettingRow, Tables, transaction
+from orchestrator.store.rules import no_configuration
 
 
 class Campaigns:
@@ -103,6 +105,13 @@ class Campaigns:
     ) -> list[Configuration]:
         found = views.configurations(self.tables.campaign(campaign_id))
         return [one for one in found if verdict in (None, one.verdict) and mode in (None, one.mode)]
+
+    @transaction
+    def configuration(self, campaign_id: int, ordinal: int, mode: str) -> ConfigurationPage:
+        page = views.page(self.tables.campaign(campaign_id), ordinal, mode)
+        if page is None:
+            raise NotFoundError(no_configuration(campaign_id, ordinal, mode))
+        return page
 
     @transaction
     def export(self, campaign_id: int) -> Iterator[ExportRow]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orchestrator.contracts.campaigns import Campaign, Configuration, ExportRow
+from orchestrator.contracts.campaigns import Campaign, Configuration, ConfigurationPage, ExportRow
 from orchestrator.store.memory.tables import AnalysisRow, CampaignRow, RunRow, SettingRow
 
 FIT_COLUMNS = ("components", "family", "bic", "density_modes", "bic_gap", "dip_p")
@@ -38,6 +38,20 @@ def configurations(row: CampaignRow) -> Iterator[Configuration]:
         analyses = {analysis.mode: analysis for analysis in setting.analyses}
         for mode in setting.setting.modes:
             yield _configuration(setting, mode, analyses.get(mode))
+
+
+def page(row: CampaignRow, ordinal: int, mode: str) -> ConfigurationPage | None:
+    """One configuration with its fit and its runs; None when the design does not have it."""
+    for setting in row.settings:
+        if setting.setting.ordinal == ordinal and mode in setting.setting.modes:
+            analysis = next((one for one in setting.analyses if one.mode == mode), None)
+            runs = [run for _, of_replicate in sorted(setting.runs.items()) for run in of_replicate]
+            return ConfigurationPage(
+                configuration=_configuration(setting, mode, analysis),
+                selection=analysis.selection or None if analysis is not None else None,
+                runs=tuple(one for run in runs for one in _measurements(setting, run) if one.mode == mode),
+            )
+    return None
 
 
 def export(row: CampaignRow) -> Iterator[ExportRow]:

@@ -11,7 +11,16 @@ import psycopg
 from sqlalchemy import Connection, func, insert, select, update
 
 from orchestrator.contracts.access import Act, Deed
-from orchestrator.contracts.campaigns import Campaign, Configuration, Event, ExportRow, Progress, State, Submission
+from orchestrator.contracts.campaigns import (
+    Campaign,
+    Configuration,
+    ConfigurationPage,
+    Event,
+    ExportRow,
+    Progress,
+    State,
+    Submission,
+)
 from orchestrator.contracts.designs import Design, Setting
 from orchestrator.contracts.errors import ConflictError, NotFoundError
 from orchestrator.contracts.jobs import OPEN
@@ -22,6 +31,7 @@ from orchestrator.store.models import Setting as SettingRow
 from orchestrator.store.postgres import audit, export, progress
 from orchestrator.store.postgres.archive import refuse_archived
 from orchestrator.store.postgres.connection import Database
+from orchestrator.store.rules import no_configuration
 
 
 class PostgresCampaigns:
@@ -132,6 +142,15 @@ class PostgresCampaigns:
         self._row_in_ledger(campaign_id)
         with self._database.reading() as connection:
             return export.configurations(connection, campaign_id, verdict=verdict, mode=mode)
+
+    def configuration(self, campaign_id: int, ordinal: int, mode: str) -> ConfigurationPage:
+        """One configuration with its fit and its runs."""
+        self._row_in_ledger(campaign_id)
+        with self._database.reading() as connection:
+            page = export.page(connection, campaign_id, ordinal, mode)
+        if page is None:
+            raise NotFoundError(no_configuration(campaign_id, ordinal, mode))
+        return page
 
     def export(self, campaign_id: int) -> Iterator[ExportRow]:
         """Every run, a row per mode, streamed."""
