@@ -26,6 +26,7 @@ from orchestrator.embedded.home import discard
 from orchestrator.embedded.service import Service
 from orchestrator.queue import redis_client
 from orchestrator.store.telemetry import unpack
+from tests.waiting import wait_for
 from workers.benchmarks import iozone_text
 
 SIX = "[initial_writers, rewriters, readers, re-readers, random_readers, random_writers]"
@@ -80,18 +81,6 @@ def environment(pid: int) -> dict[str, str]:
     """What a process was started with."""
     words = (word.partition("=") for word in Path(f"/proc/{pid}/environ").read_text().split("\0"))
     return {name: value for name, _, value in words}
-
-
-def wait_for(
-    what: str, look: Callable[[], object], holds: Callable[[object], bool], *, within_s: float = 180.0
-) -> object:
-    """Look until it holds; a failure says what was seen last."""
-    deadline = time.monotonic() + within_s
-    while not holds(seen := look()):
-        if time.monotonic() > deadline:
-            pytest.fail(f"{what}: not within {within_s} s; last seen: {seen}")
-        time.sleep(0.05)  # between two looks
-    return seen
 
 
 def until(client: Client, campaign: int, what: str, holds: Callable[[Progress], bool]) -> None:
