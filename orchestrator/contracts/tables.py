@@ -65,6 +65,24 @@ def read_table(path: Path, labels: Sequence[str] | None = None) -> Table:
     )
 
 
+def read_columns(path: Path, names: Sequence[str]) -> dict[str, array[float]]:
+    """The numbers of the named columns of a CSV file; others are passed over. Raises `TableError`."""
+    with _opened(path) as stream:
+        rows = _rows(path, stream)
+        header = [name.strip() for name in next(rows, (1, []))[1]]
+        _check_header(path, header)
+        missing = [name for name in names if name not in header]
+        if missing:
+            raise TableError(f"{path}: row 1: no column is named {missing[0]!r}; needed are {', '.join(names)}")
+        places = [header.index(name) for name in names]
+        columns = {name: array("d") for name in names}
+        for number, row in rows:
+            _check_width(path, header, number, row)
+            for name, place in zip(names, places, strict=True):
+                columns[name].append(_number(path, number, name, row[place]))
+    return columns
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[TextIO]:
     """The text of a file; what can go wrong while it is read becomes a `TableError`."""
