@@ -9,7 +9,7 @@ COMPILE := import orchestrator.api.app, orchestrator.embedded.service, orchestra
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow check faults bench-fit bench-node clean
+.PHONY: help install demo test test-slow check faults bench-fit bench-node bench-service-rate clean
 
 help: ## Show these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -39,6 +39,9 @@ bench-fit: $(VENV)/.dev ## Time the mixture fits
 
 bench-node: $(VENV)/.dev ## Measure what an agent costs and changes, against a bare loop
 	$(BIN)/python tests/benchmarks/bench_node.py
+
+bench-service-rate: $(VENV)/.dev ## Measure the estimates of service rates and of the time left
+	$(BIN)/python -m tests.benchmarks.bench_service_rate $(ARGS)
 
 clean: ## Remove .venv and every cache
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info
