@@ -36,6 +36,12 @@ _UNJUDGED = text("""
       AND NOT EXISTS (SELECT FROM analyses AS a WHERE a.campaign_id = c.id AND a.current AND a.state <> 'done')
     ORDER BY c.id
 """)
+_JUDGE = text("""
+    UPDATE analyses AS a SET dip_q = j.dip_q, verdict = j.verdict, sentence = j.sentence, final = true
+    FROM unnest(CAST(:ids AS bigint[]), CAST(:dip_qs AS float8[]), CAST(:verdicts AS text[]),
+                CAST(:sentences AS text[])) AS j (id, dip_q, verdict, sentence)
+    WHERE a.id = j.id AND a.campaign_id = :campaign AND a.current AND a.version = :version
+""")
 _FITTED = text("""
     SELECT a.id, a.setting_id, a.mode, a.selection, a.dip_q, a.verdict, a.sentence, a.error,
            ARRAY(SELECT r."values"[array_position(t.modes, a.mode)] FROM runs AS r
@@ -91,12 +97,13 @@ class PostgresAnalyses:
             if any(row.state != "done" or (row.id not in judged and row.error is None) for row in analyses):
                 return False
             connection.execute(update(Row).where(*mine, Row.error.is_not(None)).values(final=True))
-            for judgement in judgements:
-                connection.execute(
-                    update(Row)
-                    .where(Row.id == judgement.analysis_id, Row.version == version)
-                    .values(dip_q=judgement.dip_q, verdict=judgement.verdict, sentence=judgement.sentence, final=True)
-                )
+            columns = {
+                "ids": [judgement.analysis_id for judgement in judgements],
+                "dip_qs": [judgement.dip_q for judgement in judgements],
+                "verdicts": [judgement.verdict for judgement in judgements],
+                "sentences": [judgement.sentence for judgement in judgements],
+            }
+            connection.execute(_JUDGE, {"campaign": campaign_id, "version": version, **columns})
         return True
 
     def fitted(self, campaign_id: int, *, verdict: str | None = None) -> Iterator[Fitted]:
