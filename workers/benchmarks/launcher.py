@@ -108,8 +108,8 @@ def _end(line: int, pid: int) -> None:
 def _serve(agent: int) -> None:
     """Start what is asked for until the agent hangs up, or dies."""
     gc.disable()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
+    for ignored in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ignored, signal.SIG_IGN)
     child.die_with(agent)
     libc = ctypes.PyDLL(None, use_errno=True)
     number = _SYS_CLONE[platform.machine()]
