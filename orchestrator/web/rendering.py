@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from orchestrator import words
 from orchestrator.api.gate import Caller
 from orchestrator.contracts.access import Scope, allows
+from orchestrator.contracts.campaigns import Campaign, State
 
 NO_STORE = {"cache-control": "no-store"}
 """A page shows one person's view of one moment."""
@@ -48,8 +49,13 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(duration=words.duration, moment=_moment, iso=_iso)
+    environment.filters.update(duration=words.duration, moment=_moment, iso=_iso, state=words.state, tag=_tag)
     return environment
+
+
+def _tag(campaign: Campaign) -> str:
+    """The class of the tag that shows its state."""
+    return "paused" if campaign.paused and campaign.state is State.RUNNING else campaign.state
 
 
 def _moment(seconds: float) -> str:
