@@ -35,8 +35,8 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    INSERT INTO job_failures (job_id, attempt, node_id, kind, fruitless, reason)
-    VALUES (p_job, v_job.attempt, v_job.node_id, p_kind, p_kind IN ('engine', 'lost') AND NOT has_brought(v_job), p_reason);
+    INSERT INTO job_failures (job_id, attempt, node_id, kind, reason)
+    VALUES (p_job, v_job.attempt, v_job.node_id, p_kind, p_reason);
     IF p_kind = 'node' THEN
         PERFORM strike(v_job, p_reason);
     END IF;

@@ -25,15 +25,6 @@ BEGIN
     END IF;
 END $$;
 
--- Has the current attempt at a job brought a valid run?
-CREATE FUNCTION has_brought(p_job jobs) RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT EXISTS (
-        SELECT FROM runs AS r
-        WHERE r.setting_id = p_job.setting_id AND r.validity = 'valid' AND r.replicate >= p_job.first_replicate
-          AND r.replicate < p_job.first_replicate + p_job.replicates
-          AND r.job_id = p_job.id AND r.attempt = p_job.attempt);
-$$;
-
 -- Take a batch in: runs in blocks, a block being what one session measured in one attempt at one job.
 -- p_block is each run's block, from 1; p_values its values, as an array's text; p_packed a block's telemetry.
 -- Returns the runs that came to something else than they say of themselves: superseded, known (seen before, the same)

@@ -20,6 +20,8 @@ ALTER TABLE jobs ADD COLUMN failures smallint NOT NULL DEFAULT 0;
 UPDATE jobs AS j SET failures = f.failures
 FROM (SELECT job_id, count(*) AS failures FROM job_failures GROUP BY job_id) AS f WHERE f.job_id = j.id;
 
+ALTER TABLE job_failures DROP COLUMN fruitless;  -- read from the runs, which may come later (is_fruitless)
+
 -- What dispatch looks for: what anybody may have; what is a node's own, by the study (pinned) or as dealt (balanced).
 DROP INDEX jobs_queued;
 DROP INDEX jobs_pinned;

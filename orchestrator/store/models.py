@@ -169,7 +169,6 @@ class JobFailure(Base):
     attempt: Mapped[int]
     node_id: Mapped[int]
     kind: Mapped[str]
-    fruitless: Mapped[bool]
     reason: Mapped[str]
     at: Mapped[datetime]
 
@@ -264,6 +263,9 @@ class Analysis(Base):
     dip_p: Mapped[float | None]
     dip_q: Mapped[float | None]
     selection: Mapped[dict[str, Any] | None]
+    median: Mapped[float | None]
+    variation: Mapped[float | None]
+    family_bics: Mapped[dict[str, Any] | None]
 
 
 class AnalysisCount(Base):

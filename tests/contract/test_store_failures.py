@@ -227,3 +227,15 @@ def test_a_reinstated_node_works_again_and_starts_afresh(store: StoreUnderTest) 
     assert agent.shown().state is NodeState.READY
     agent.work_off()
     assert jobs(store, campaign_id) == {"done": 5}
+
+
+def test_an_attempt_whose_run_comes_home_later_does_not_count(store: StoreUnderTest) -> None:
+    agent = Agent(store)
+    campaign_id = submitted(store, study(replicates=5))
+    first = agent.take()
+    agent.fail(first, FailureKind.LOST)
+    agent.measure(first, only=1)
+    fail_wherever_it_goes([agent], FailureKind.ENGINE, 2)
+    assert jobs(store, campaign_id) == {"queued": 1}
+    fail_wherever_it_goes([agent], FailureKind.ENGINE, 1)
+    assert jobs(store, campaign_id) == {"set_aside": 1}

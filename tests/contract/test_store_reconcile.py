@@ -82,6 +82,23 @@ def test_a_campaign_that_lacks_runs_ends_incomplete_and_says_why(store: StoreUnd
     assert campaign.missing == {"too many threads": 2, "no such target": 1}
 
 
+def test_what_is_missing_is_counted_again_when_a_spool_brings_a_part_of_it(store: StoreUnderTest) -> None:
+    agent = Agent(store)
+    campaign_id = submitted(store, study(replicates=4))
+    job = agent.take()
+    agent.fail(job, FailureKind.STUDY, "too many threads")
+    store.control.reconcile()
+    agent.measure(job, only=3)
+    store.control.reconcile()
+    campaign = store.campaigns.get(campaign_id)
+    assert (campaign.state, campaign.missing) == (State.INCOMPLETE, {"too many threads": 1})
+    agent.record(agent.run(job, job.pending[3]))
+    store.control.reconcile()
+    campaign = store.campaigns.get(campaign_id)
+    assert (campaign.state, campaign.missing) == (State.COMPLETE, {})
+    assert store.campaigns.events(campaign_id)[0].kind == EventKind.CAMPAIGN_COMPLETE
+
+
 def test_an_end_is_told(store: StoreUnderTest) -> None:
     agent = Agent(store)
     complete, incomplete, cancelled = (submitted(store, study()) for _ in range(3))

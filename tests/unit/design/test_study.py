@@ -47,6 +47,12 @@ def test_a_minimal_study_has_every_default() -> None:
     assert found.jobs_per_setting == 15
 
 
+def test_a_lost_nodes_share_is_given_to_others_unless_the_study_says_to_wait() -> None:
+    assert study.load(MINIMAL, where="").on_lost_node == "reassign"
+    assert study.load(MINIMAL + "on_lost_node: wait\n", where="").on_lost_node == "wait"
+    assert mistake(MINIMAL + "on_lost_node: hope\n") == "on_lost_node: 'hope': should be 'reassign' or 'wait'"
+
+
 def test_a_study_of_few_replicates_still_has_five_jobs_a_setting() -> None:
     assert study.load(MINIMAL.replace("150", "30"), where="mine.yaml").jobs_per_setting == 5
 
