@@ -98,6 +98,8 @@ class EventKind(StrEnum):
 class Event:
     """Something worth telling."""
 
+    id: int
+    """Later events have larger ones."""
     at: float
     kind: EventKind
     message: str
@@ -157,6 +159,10 @@ class Configuration:
     dip_q: float | None = None
     error: str | None = None
     """Why no fit was possible."""
+    median: float | None = None
+    """Of the sample, in the campaign's unit."""
+    variation: float | None = None
+    """Coefficient of variation of the sample."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

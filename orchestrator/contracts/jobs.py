@@ -68,6 +68,30 @@ class PlannedJob:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Job:
+    """A job as the ledger shows it."""
+
+    id: int
+    campaign_id: int
+    setting_id: int
+    ordinal: int
+    """Its setting's place in the design."""
+    block: int
+    position: int
+    first_replicate: int
+    replicates: int
+    state: State
+    node: str | None
+    """Where it is offered, leased or was done."""
+    own: str | None
+    """The only node that may have it, as the study says (pinned) or as it was dealt (balanced)."""
+    attempts: int
+    """How often it was claimed."""
+    reason: str | None
+    """Why its last attempt failed, when one did."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Pending:
     """A replicate that still has no valid run, and which try comes next (both 0-based)."""
 

@@ -24,7 +24,7 @@ from orchestrator.contracts.campaigns import (
     Submission,
 )
 from orchestrator.contracts.designs import Design
-from orchestrator.contracts.jobs import Assignment, Ending, Failure, Renewal
+from orchestrator.contracts.jobs import Assignment, Ending, Failure, Job, Renewal, State
 from orchestrator.contracts.nodes import Hello, Node
 from orchestrator.contracts.runs import Receipt, Run
 
@@ -79,8 +79,10 @@ class Campaigns(Protocol):
     def invalid_reasons(self, campaign_id: int) -> dict[str, int]:
         """Reason -> number of invalid runs; the report shows them beside the valid ones."""
 
-    def events(self, campaign_id: int | None = None, *, limit: int = 100) -> list[Event]:
-        """Newest first."""
+    def events(
+        self, campaign_id: int | None = None, *, before: int | None = None, after: int = 0, limit: int = 100
+    ) -> list[Event]:
+        """Newest first: those with an id smaller than `before` and larger than `after`."""
 
 
 class Jobs(Protocol):
@@ -103,6 +105,14 @@ class Jobs(Protocol):
 
     def release_node(self, node: str, session: UUID) -> list[int]:
         """At the start of a session: whatever the node's earlier sessions held goes back to the queue, as `lost`."""
+
+    def of_campaign(
+        self, campaign_id: int, *, states: Sequence[State] = tuple(State), after: int = -1, limit: int = 100
+    ) -> list[Job]:
+        """A campaign's jobs in these states with a position larger than `after`, in the order of their positions."""
+
+    def why(self, campaign_id: int, job_id: int) -> str:
+        """Why this job does not run now, in one sentence (or where it runs). Raises NotFoundError."""
 
 
 class Runs(Protocol):

@@ -27,6 +27,11 @@ def no_configuration(campaign_id: int, ordinal: int, mode: str) -> str:
     return f"campaign {campaign_id} has no configuration of setting {ordinal} and mode {mode!r}"
 
 
+def no_job(campaign_id: int, job_id: int) -> str:
+    """What is said of a job that the campaign does not have."""
+    return f"campaign {campaign_id} has no job {job_id}"
+
+
 def engine_for(
     control: str | None, engine: str, engine_options: Mapping[str, object], controls: Mapping[str, Mapping[str, object]]
 ) -> tuple[str, Mapping[str, object]]:

@@ -124,9 +124,11 @@ class Campaigns:
         return dict(reasons.most_common())
 
     @transaction
-    def events(self, campaign_id: int | None = None, *, limit: int = 100) -> list[Event]:
-        told = [event for event in reversed(self.tables.events) if campaign_id in (None, event.campaign_id)]
-        return told[:limit]
+    def events(
+        self, campaign_id: int | None = None, *, before: int | None = None, after: int = 0, limit: int = 100
+    ) -> list[Event]:
+        told = (event for event in reversed(self.tables.events) if campaign_id in (None, event.campaign_id))
+        return [event for event in told if after < event.id and (before is None or event.id < before)][:limit]
 
     def _cancel(self, row: CampaignRow) -> None:
         for job in row.jobs:

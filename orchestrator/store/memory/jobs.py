@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import UUID
 
-from orchestrator.contracts.jobs import Assignment, Ending, Failure, FailureKind, Pending, Renewal, State
+from orchestrator.contracts.errors import NotFoundError
+from orchestrator.contracts.jobs import Assignment, Ending, Failure, FailureKind, Job, Pending, Renewal, State
 from orchestrator.contracts.nodes import NodeState
 from orchestrator.store import rules
-from orchestrator.store.memory import failures, transitions
+from orchestrator.store.memory import failures, standing, transitions
 from orchestrator.store.memory.nodes import seen
 from orchestrator.store.memory.tables import JobRow, SessionRow, Tables, transaction
+from orchestrator.store.standing import sentence
 
 
 class Jobs:
@@ -55,6 +58,21 @@ class Jobs:
         if done and ending is Ending.COMPLETE:
             failures.forgive(self.tables.nodes[job.attempts[-1].node])
         return True
+
+    @transaction
+    def of_campaign(
+        self, campaign_id: int, *, states: Sequence[State] = tuple(State), after: int = -1, limit: int = 100
+    ) -> list[Job]:
+        campaign = self.tables.campaigns.get(campaign_id)
+        jobs = campaign.jobs if campaign is not None else []
+        return [standing.shown(job) for job in jobs if job.state in states and job.planned.position > after][:limit]
+
+    @transaction
+    def why(self, campaign_id: int, job_id: int) -> str:
+        job = self.tables.jobs.get(job_id)
+        if job is None or job.campaign.id != campaign_id:
+            raise NotFoundError(rules.no_job(campaign_id, job_id))
+        return sentence(standing.of(self.tables, job))
 
     @transaction
     def held_by(self, node: str) -> list[int]:

@@ -227,7 +227,10 @@ class Tables:
 
     def tell(self, kind: EventKind, message: str, *, campaign_id: int | None = None, node: str | None = None) -> None:
         """Write an event."""
-        self.events.append(Event(at=self.now(), kind=kind, message=message, campaign_id=campaign_id, node=node))
+        number = len(self.events) + 1
+        self.events.append(
+            Event(id=number, at=self.now(), kind=kind, message=message, campaign_id=campaign_id, node=node)
+        )
 
     def audit(self, act: Act | None, what: Deed, subject: str) -> None:
         """Write who did it; nothing for what nobody asked for."""

@@ -167,17 +167,19 @@ class PostgresCampaigns:
         with self._database.reading() as connection:
             return export.invalid_reasons(connection, campaign_id)
 
-    def events(self, campaign_id: int | None = None, *, limit: int = 100) -> list[Event]:
-        """Newest first."""
+    def events(
+        self, campaign_id: int | None = None, *, before: int | None = None, after: int = 0, limit: int = 100
+    ) -> list[Event]:
+        """Newest first: those with an id smaller than `before` and larger than `after`."""
         query = select(EventRow.__table__, Node.name).outerjoin(Node, Node.id == EventRow.node_id)
+        query = query.where(EventRow.id > after)
         if campaign_id is not None:
             query = query.where(EventRow.campaign_id == campaign_id)
+        if before is not None:
+            query = query.where(EventRow.id < before)
         with self._database.reading() as connection:
             rows = connection.execute(query.order_by(EventRow.id.desc()).limit(limit)).all()
-        return [
-            Event(at=row.at.timestamp(), kind=row.kind, message=row.message, campaign_id=row.campaign_id, node=row.name)
-            for row in rows
-        ]
+        return [_event(row) for row in rows]
 
     def _row(self, campaign_id: int) -> Any:
         with self._database.reading() as connection:
@@ -303,6 +305,17 @@ def _campaign(row: Any) -> Campaign:
         ended_at=_timestamp(row.ended_at),
         missing=row.missing,
         archive=None if row.archive is None else row.archive["folder"],
+    )
+
+
+def _event(row: Any) -> Event:
+    return Event(
+        id=row.id,
+        at=row.at.timestamp(),
+        kind=row.kind,
+        message=row.message,
+        campaign_id=row.campaign_id,
+        node=row.name,
     )
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import func, select
 
-from orchestrator.contracts.jobs import Assignment, Ending, Failure, Pending, Renewal, State
-from orchestrator.store.models import Job, Node
+from orchestrator.contracts.errors import NotFoundError
+from orchestrator.contracts.jobs import Assignment, Ending, Failure, Job, Pending, Renewal, State
+from orchestrator.store.models import Job as JobRow
+from orchestrator.store.models import Node
+from orchestrator.store.postgres import standing
 from orchestrator.store.postgres.connection import Database
+from orchestrator.store.rules import no_job
+from orchestrator.store.standing import sentence
 
 
 class PostgresJobs:
@@ -39,7 +44,8 @@ class PostgresJobs:
 
     def held_by(self, node: str) -> list[int]:
         """Jobs leased to any session of this node."""
-        query = select(Job.id).join(Node, Node.id == Job.node_id).where(Node.name == node, Job.state == State.LEASED)
+        query = select(JobRow.id).join(Node, Node.id == JobRow.node_id)
+        query = query.where(Node.name == node, JobRow.state == State.LEASED)
         with self._database.reading() as connection:
             return list(connection.execute(query).scalars())
 
@@ -47,6 +53,21 @@ class PostgresJobs:
         """Whatever the node's earlier sessions held goes back to the queue, as `lost`."""
         with self._database.calling() as connection:
             return list(connection.execute(select(func.release_node(node, session))).scalar_one())
+
+    def of_campaign(
+        self, campaign_id: int, *, states: Sequence[State] = tuple(State), after: int = -1, limit: int = 100
+    ) -> list[Job]:
+        """A campaign's jobs in these states, in the order of their positions."""
+        with self._database.reading() as connection:
+            return standing.listed(connection, campaign_id, [str(state) for state in states], after, limit)
+
+    def why(self, campaign_id: int, job_id: int) -> str:
+        """Why this job does not run now, in one sentence."""
+        with self._database.reading() as connection:
+            found = standing.of(connection, campaign_id, job_id)
+        if found is None:
+            raise NotFoundError(no_job(campaign_id, job_id))
+        return sentence(found)
 
 
 def _assignment(granted: Mapping[str, Any]) -> Assignment:
