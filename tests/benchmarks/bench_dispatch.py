@@ -11,6 +11,7 @@ LIMIT 1` on a table of as many rows. Prints a table, and the same as JSON in its
 from __future__ import annotations
 
 import json
+import signal
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -172,6 +173,7 @@ def main(*, sizes: str, nodes: int, passes: int) -> None:
     print("a pass for one job; the bare UPDATE. Then passes with nothing to do: dispatch, reconcile, unheard,")
     print("analysis_due, progress, dispatch without a running campaign.")
     rows = []
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # `timeout` must not leave a server behind
     with private_postgres() as cluster:
         for size in map(int, sizes.split(",")):
             for placement in PLACEMENTS:
