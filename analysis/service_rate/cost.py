@@ -85,16 +85,16 @@ def design_matrix(settings: Sequence[Mapping[str, Level]]) -> Array:
 
 def _ridge(features: Array, away: Array) -> Array:
     """Least squares, robust to tails: residuals beyond twice their typical size count less (Huber), five rounds."""
-    weights: Array = np.ones(len(away))
+    weights: Array = np.ones(len(away), dtype=np.float64)
     precision = RIDGE * np.eye(features.shape[1])
     precision[0, 0] = 1e-6
-    slopes = np.zeros(features.shape[1])
+    slopes: Array = np.zeros(features.shape[1])
     for _ in range(5):
         weighted = features * weights[:, None]
-        slopes = np.linalg.solve(features.T @ weighted + precision, weighted.T @ away)
+        slopes = np.asarray(np.linalg.solve(features.T @ weighted + precision, weighted.T @ away), dtype=np.float64)
         residual = np.abs(away - features @ slopes)
         typical = max(1.4826 * float(np.median(residual)), 1e-9)
-        weights = np.minimum(1.0, 2 * typical / np.maximum(residual, 1e-12))
+        weights = np.minimum(1.0, 2 * typical / np.maximum(residual, 1e-12)).astype(np.float64)
     return slopes
 
 

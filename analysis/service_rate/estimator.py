@@ -6,6 +6,7 @@
 Both estimators hold a bounded number of values, whatever the length of the stream.
 """
 
+import math
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -67,7 +68,7 @@ class CountEstimator:
 
     def add(self, *, time_s: float, count: float, blocked: bool) -> list[Outcome]:
         """Take one period. A blocked one says nothing about the server, and is dropped."""
-        if not (np.isfinite(count) and count >= 0):
+        if not (math.isfinite(count) and count >= 0):
             raise BadOptionsError(f"a count is a number of at least 0, not {count}")
         self._time_s = time_s
         self._periods += 1
@@ -169,7 +170,7 @@ class TimeEstimator:
 
     def add(self, *, time_s: float, service_s: float) -> list[Outcome]:
         """Take the seconds of one service that nothing interrupted, ended at `time_s`."""
-        if not (np.isfinite(service_s) and service_s > 0):
+        if not (math.isfinite(service_s) and service_s > 0):
             raise BadOptionsError(f"an inter-completion time is a number above 0, not {service_s}")
         self._time_s = time_s
         self._completions += 1
@@ -258,5 +259,5 @@ def _moments(values: Array) -> Moments:
 
 def _check_positive(**numbers: float) -> None:
     for name, value in numbers.items():
-        if not (np.isfinite(value) and value > 0):
+        if not (math.isfinite(value) and value > 0):
             raise BadOptionsError(f"{name} is a number above 0, not {value}")
