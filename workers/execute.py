@@ -176,8 +176,8 @@ class _Series:
             renewal = lease.renew()
             if not renewal.granted or renewal.stop is not None:
                 raise GivenBack
-        if self.engine.name != Replay.name:
-            self.at.store.hang_up()
+        if not (self.engine.name == Replay.name and self.assignment.engine_options.get("run_s", 0) == 0):
+            self.at.store.hang_up()  # but between runs of no length, for a new connection costs more than such a job
         return lease
 
     def _send_ahead(self) -> None:
