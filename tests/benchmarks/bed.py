@@ -1,0 +1,72 @@
+"""Real parts for a benchmark: PostgreSQL that syncs, Redis, and Modescope's own processes, in a folder of their own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from orchestrator.embedded import parts, postgres, redis
+from orchestrator.embedded.children import Child, Part, end
+from orchestrator.embedded.home import Home
+from orchestrator.store import schema
+from tests.benchmarks.servers import private_postgres
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bed:
+    """Servers that run, and what is started on them."""
+
+    folder: Path
+    database_url: str
+    redis_url: str
+    children: list[Child] = field(default_factory=list)
+
+    @property
+    def commands(self) -> parts.Commands:
+        """`modescope` commands on these servers."""
+        environment = parts.environment(
+            home=self.folder, database_url=self.database_url, redis_url=self.redis_url, token=""
+        )
+        home = Home(folder=self.folder, data=self.folder, sockets=self.folder)
+        return parts.Commands(home=home, environment=environment)
+
+    def start(self, part: Part, ready: Callable[[], bool] = lambda: True) -> Child:
+        """Start a part, and wait until it is ready; it ends with the bed."""
+        child = Child(part)
+        self.children.append(child)
+        child.wait_until(ready)
+        return child
+
+    def end(self, children: Sequence[Child]) -> None:
+        """End some of them before the bed does."""
+        end(children)
+        for child in children:
+            self.children.remove(child)
+
+
+@contextmanager
+def made() -> Iterator[Bed]:
+    """A bed with a migrated, empty ledger."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # `timeout` must not leave servers behind
+    with private_postgres() as cluster, tempfile.TemporaryDirectory(prefix="ms-bench-", dir="/var/tmp") as name:
+        postgres.create_database(cluster)
+        schema.upgrade(cluster.url())
+        folder = Path(name)
+        (folder / "logs").mkdir()
+        (folder / "redis").mkdir(mode=0o700)
+        bed = Bed(folder=folder, database_url=cluster.url(), redis_url=redis.broker_url(folder / "redis"))
+        try:
+            bed.start(redis.part(folder / "redis", folder / "logs/redis.log"), lambda: redis.ready(folder / "redis"))
+            yield bed
+        finally:
+            end(list(reversed(bed.children)))
+
+
+def resident_kb(pid: int) -> int:
+    """Memory of a process that is in RAM."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
