@@ -81,6 +81,10 @@ def celery_app(redis_url: str) -> Celery:
             "socket_timeout": SOCKET_TIMEOUT_S,
             "socket_connect_timeout": SOCKET_TIMEOUT_S,
             "health_check_interval": 10,
+            # Of whoever sends: the worker's own back-off is in PatientConsumer.
+            "interval_start": LONGEST_BACK_OFF_S / 4,
+            "interval_step": LONGEST_BACK_OFF_S / 4,
+            "interval_max": LONGEST_BACK_OFF_S,
         },
     )
     return app

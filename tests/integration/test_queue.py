@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
+import socket
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 from orchestrator import queue
 from orchestrator.contracts import tasks
@@ -28,3 +32,17 @@ def test_a_hint_whose_worker_is_killed_leaves_nothing_in_redis(redis_url: str) -
     assert worker.wait(timeout=60) == -signal.SIGKILL
     with queue.redis_client(redis_url) as redis:
         wait_for("nothing but bindings", redis.keys, lambda keys: all(key.startswith(b"_kombu") for key in keys))
+
+
+def test_a_hint_is_on_its_way_within_a_second_of_redis_s_return(tmp_path: Path) -> None:
+    address = tmp_path / "redis.sock"
+    with socket.socket(socket.AF_UNIX) as deaf:
+        deaf.bind(str(address))
+        deaf.listen()
+        deaf.settimeout(10)
+        queue.Publisher(f"redis+socket://{address}").offer([Offer(job_id=1, node="m1")])
+        tried_at = []
+        for _ in range(4):
+            deaf.accept()[0].close()
+            tried_at.append(time.monotonic())
+    assert max(later - earlier for earlier, later in itertools.pairwise(tried_at)) < 1.5
