@@ -5,11 +5,11 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-compile --constraint constraints.txt
 # --no-compile saves 90 MB; compiling what the parts import (40 MB) makes them start three times as fast.
 COMPILE := import orchestrator.api.app, orchestrator.embedded.service, orchestrator.wiring, uvicorn, workers.tasks, workers.wiring
-# Arguments for `make demo` and `make test`: make demo ARGS="--engine iozone"
+# Arguments for `make demo`, `make test`, `make faults`: make demo ARGS="--engine iozone"
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow check faults bench-fit bench-node bench-service-rate clean
+.PHONY: help install demo test test-slow check faults bench-fit bench-load bench-node bench-service-rate clean
 
 help: ## Show these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -42,6 +42,9 @@ bench-node: $(VENV)/.dev ## Measure what an agent costs and changes, against a b
 
 bench-service-rate: $(VENV)/.dev ## Measure the estimates of service rates and of the time left
 	$(BIN)/python -m tests.benchmarks.bench_service_rate $(ARGS)
+
+bench-load: $(VENV)/.dev ## Measure the ledger, dispatch and the whole system under the load of the full study
+	$(BIN)/python -m tests.benchmarks.bench_load $(ARGS)
 
 clean: ## Remove .venv and every cache
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info
