@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from analysis import mixture, modality
+from analysis.arrays import Array
 from orchestrator.contracts import metrics
 from orchestrator.contracts.analyses import Analysis, Batch, Fitted, Judgement, Result
 from orchestrator.contracts.errors import UnavailableError
@@ -63,7 +64,8 @@ class Analyst:
         verdict = modality.verdict(found, dip_q=found.dip_p, options=options, unit=self._unit(analysis.campaign_id))
         return Result(
             analysis_id=analysis.id, digest=analysis.digest, selection=found.as_dict(), verdict=str(verdict.kind),
-            sentence=verdict.sentence,
+            sentence=verdict.sentence, median=float(np.median(analysis.sample)),
+            variation=_variation(np.asarray(analysis.sample)), family_bics=_family_bics(found),
         )  # fmt: skip
 
     def _unit(self, campaign_id: int) -> str:
@@ -96,6 +98,20 @@ def _by_options(analyses: Sequence[Analysis]) -> list[tuple[mixture.Options, lis
     for analysis in analyses:
         grouped.setdefault(mixture.Options.from_dict(dict(analysis.options)), []).append(analysis)
     return list(grouped.items())
+
+
+def _variation(sample: Array) -> float | None:
+    """Coefficient of variation."""
+    mean = float(np.mean(sample))
+    return None if mean == 0 else float(np.std(sample, ddof=1)) / mean
+
+
+def _family_bics(found: mixture.Selection) -> dict[str, float]:
+    """Family -> BIC of its best fit."""
+    best: dict[str, float] = {}
+    for fit in found.table:
+        best[fit.family] = min(fit.bic, best.get(fit.family, fit.bic))
+    return best
 
 
 def _judgement(one: Fitted, dip_q: float, options: mixture.Options, unit: str) -> Judgement:

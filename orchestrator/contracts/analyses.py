@@ -44,6 +44,12 @@ class Result:
     """Provisional; made final when all configurations of the campaign are analysed."""
     sentence: str | None
     error: str | None = None
+    median: float | None = None
+    """Of the sample, in its unit."""
+    variation: float | None = None
+    """Coefficient of variation of the sample: standard deviation (n - 1) / mean; None where the mean is 0."""
+    family_bics: Mapping[str, float] | None = None
+    """Family -> BIC of its best fit."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -183,14 +183,3 @@ class ExportRow:
     valid: str
     """contracts.runs.Validity."""
     reason: str | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ConfigurationPage:
-    """All that one page about a configuration shows."""
-
-    configuration: Configuration
-    selection: Mapping[str, object] | None
-    """`analysis.mixture.Selection.as_dict`; None until analysed, and where no fit was possible."""
-    runs: tuple[ExportRow, ...]
-    """Every run of it, valid or not, in order of replicate and start."""

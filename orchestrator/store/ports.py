@@ -6,7 +6,7 @@ Two adapters stand behind it: `store.postgres` and `store.memory`; one contract 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -17,15 +17,16 @@ from orchestrator.contracts.analyses import Batch, Fitted, Judgement, Result
 from orchestrator.contracts.campaigns import (
     Campaign,
     Configuration,
-    ConfigurationPage,
     Event,
     ExportRow,
     Progress,
     Submission,
 )
 from orchestrator.contracts.designs import Design
+from orchestrator.contracts.findings import ConfigurationPage, Outcome, RunPage, Summary
 from orchestrator.contracts.jobs import Assignment, Ending, Failure, Job, Renewal, State
 from orchestrator.contracts.nodes import Hello, Node
+from orchestrator.contracts.overviews import NodeWork, Overview, Pace
 from orchestrator.contracts.runs import Receipt, Run
 
 
@@ -63,11 +64,24 @@ class Campaigns(Protocol):
         """Open jobs become cancelled; runs made so far stay. A second time is a no-op."""
 
     def configurations(
-        self, campaign_id: int, *, verdict: str | None = None, mode: str | None = None
+        self,
+        campaign_id: int,
+        *,
+        verdict: str | None = None,
+        mode: str | None = None,
+        levels: Mapping[str, str] | None = None,
+        after: tuple[int, str] | None = None,
+        limit: int | None = None,
     ) -> list[Configuration]:
-        """In order of setting and mode."""
+        """In order of setting and mode: those behind `after` (ordinal, mode), with these levels (factor -> level).
 
-    def configuration(self, campaign_id: int, ordinal: int, mode: str) -> ConfigurationPage:
+        A number is a level however it is written: `4` and `4.0`. Raises RequestError for a factor it does not have.
+        """
+
+    def version(self, campaign_id: int) -> str:
+        """Another text whenever a run has come in or an analysis has moved since; cheap. Raises NotFoundError."""
+
+    def configuration(self, campaign_id: int, setting_id: int, mode: str) -> ConfigurationPage:
         """One configuration with its fit and its runs; costs the same at any number of runs of others.
 
         Raises NotFoundError.
@@ -145,6 +159,28 @@ class Analyses(Protocol):
         """Analysed configurations with sample and selection, in order of setting and mode; streamed."""
 
 
+class Findings(Protocol):
+    """What came out, for pages. All but `repeats` and `elapsed_s` raise NotFoundError for what is not there."""
+
+    def stamp(self, campaign_id: int) -> str:
+        """Another one whenever an outcome of the campaign may have changed; cheap to ask for."""
+
+    def outcomes(self, campaign_id: int) -> list[Outcome]:
+        """Every configuration but controls, in order of setting and mode; in few words, for there are many."""
+
+    def summary(self, campaign_id: int) -> Summary:
+        """The study's tables."""
+
+    def repeats(self, campaign_id: int, setting_id: int, mode: str) -> list[Configuration]:
+        """The same configuration in the campaign that this one re-runs, and in its re-runs; the oldest first."""
+
+    def elapsed_s(self, campaign_id: int, setting_ids: Collection[int]) -> dict[int, float]:
+        """Setting -> mean duration of its valid runs; without those that have none."""
+
+    def run(self, campaign_id: int, run_id: UUID) -> RunPage:
+        """One run with all that was told and observed."""
+
+
 class Nodes(Protocol):
     """Who can do the work."""
 
@@ -219,6 +255,25 @@ class Access(Protocol):
         """Newest first, those with a smaller id than `before`."""
 
 
+class Overviews(Protocol):
+    """Many things at a glance, from kept counters: the same cost at any number of runs."""
+
+    def campaigns(self, *, before: int | None = None, limit: int = 50) -> list[Overview]:
+        """The newest `limit` campaigns that are no re-run and have a smaller id than `before`, the newest first.
+
+        Each is followed by its re-runs, and theirs, in the order in which they were submitted.
+        """
+
+    def family(self, campaign_id: int) -> list[Overview]:
+        """The campaign it descends from by re-runs, followed by all that descends from that. Raises NotFoundError."""
+
+    def pace(self, campaign_id: int) -> Pace:
+        """How fast its valid runs come in."""
+
+    def nodes(self) -> list[NodeWork]:
+        """By name."""
+
+
 class Store(Protocol):
     """All of it."""
 
@@ -231,11 +286,15 @@ class Store(Protocol):
     @property
     def analyses(self) -> Analyses: ...
     @property
+    def findings(self) -> Findings: ...
+    @property
     def nodes(self) -> Nodes: ...
     @property
     def control(self) -> Control: ...
     @property
     def access(self) -> Access: ...
+    @property
+    def overviews(self) -> Overviews: ...
 
     def on_behalf_of(self, act: Act) -> Store:
         """The same store; what is changed through it leaves a line in the audit log, in the same transaction."""

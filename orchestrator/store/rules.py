@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
+from uuid import UUID
 
 from orchestrator.contracts import engines
+from orchestrator.contracts.errors import RequestError
 
 ONLINE_S = 45.0
 """A node whose session was silent for longer, and that holds no live lease, is offline."""
@@ -22,9 +25,37 @@ RATE_WINDOW_S = 60.0
 """Runs per second are counted over this much of the past."""
 
 
-def no_configuration(campaign_id: int, ordinal: int, mode: str) -> str:
+def no_campaign(campaign_id: int) -> str:
+    """What is said of a campaign that is not there."""
+    return f"there is no campaign {campaign_id}; `modescope campaign list` shows those there are"
+
+
+def no_configuration(campaign_id: int, setting_id: int, mode: str) -> str:
     """What is said of a configuration that the design does not have."""
-    return f"campaign {campaign_id} has no configuration of setting {ordinal} and mode {mode!r}"
+    return f"campaign {campaign_id} has no configuration of setting {setting_id} and mode {mode!r}"
+
+
+def no_run(campaign_id: int, run_id: UUID) -> str:
+    """What is said of a run that is not there."""
+    return f"campaign {campaign_id} has no run {run_id}"
+
+
+def places_of(campaign_id: int, factors: Sequence[str], levels: Mapping[str, str]) -> dict[int, str]:
+    """Place of the factor -> wanted level. Raises RequestError for a factor that the campaign does not have."""
+    for factor in levels:
+        if factor not in factors:
+            known = ", ".join(factors)
+            raise RequestError(f"level.{factor}: campaign {campaign_id} has no such factor, only {known}")
+    return {factors.index(factor): level for factor, level in levels.items()}
+
+
+def as_number(text: str) -> float | None:
+    """What `4`, `4.0` and `4e0` have in common; None for what is no finite number."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def no_job(campaign_id: int, job_id: int) -> str:

@@ -22,9 +22,10 @@ def leased(store: StoreUnderTest, **options: float) -> Batch:
 
 def results(batch: Batch, *, verdict: str = "multimodal") -> list[Result]:
     return [
-        Result(analysis_id=one.id, digest=one.digest, selection=SELECTION, verdict=verdict, sentence=f"{one.mode}: two")
+        Result(analysis_id=one.id, digest=one.digest, selection=SELECTION, verdict=verdict, sentence=f"{one.mode}: two",
+               median=500.0, variation=0.25, family_bics={"normal": 10.5, "gamma": 12.0})
         for one in batch.analyses
-    ]
+    ]  # fmt: skip
 
 
 def analyse_all(store: StoreUnderTest) -> list[int]:
@@ -135,6 +136,7 @@ def test_results_show_at_the_configuration(store: StoreUnderTest) -> None:
     assert (first.verdict, first.sentence, first.final) == ("multimodal", f"{MODES[0]}: two", False)
     assert (first.components, first.family, first.bic, first.density_modes) == (2, "normal", 10.5, 2)
     assert (first.bic_gap, first.dip_p, first.dip_q, first.error) == (30.0, 0.001, None, None)
+    assert (first.median, first.variation) == (500.0, 0.25)
     assert second.mode == MODES[1]
     assert store.campaigns.configurations(campaign_id, verdict="unimodal") == []
 

@@ -128,19 +128,19 @@ def test_one_configuration_is_shown_with_its_fit_and_every_run(store: StoreUnder
     found = {"selection": {"components": 2}, "verdict": "multimodal", "sentence": "Two."}
     result = Result(analysis_id=one.id, digest=one.digest, **found)
     store.analyses.store(batch, [result])
-    (ordinal,) = {c.ordinal for c in store.campaigns.configurations(campaign_id) if c.setting_id == job.setting_id}
-    page = store.campaigns.configuration(campaign_id, ordinal, MODES[1])
+    page = store.campaigns.configuration(campaign_id, job.setting_id, MODES[1])
     shown = page.configuration
     assert (shown.mode, shown.verdict, shown.components) == (MODES[1], "multimodal", 2)
     assert page.selection == {"components": 2}
-    assert sorted((run.replicate, run.valid, run.throughput_kbps) for run in page.runs) == [
+    assert sorted((run.replicate, run.validity, run.value) for run in page.runs) == [
         (0, "invalid", None), (0, "valid", 1.0), (1, "valid", 1001.0)
     ]  # fmt: skip
-    assert store.campaigns.configuration(campaign_id, ordinal, MODES[0]).selection is None
+    assert store.campaigns.configuration(campaign_id, job.setting_id, MODES[0]).selection is None
 
 
 def test_a_configuration_that_the_design_does_not_have_is_not_found(store: StoreUnderTest) -> None:
     campaign_id = submitted(store, study())
-    for ordinal, mode in ((0, "re-readers"), (7, MODES[0])):
+    setting_id = store.campaigns.configurations(campaign_id)[0].setting_id
+    for setting, mode in ((setting_id, "re-readers"), (setting_id + 7, MODES[0])):
         with pytest.raises(NotFoundError, match="no configuration"):
-            store.campaigns.configuration(campaign_id, ordinal, mode)
+            store.campaigns.configuration(campaign_id, setting, mode)

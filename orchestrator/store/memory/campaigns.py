@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from orchestrator.contracts.access import Act, Deed
 from orchestrator.contracts.campaigns import (
     Campaign,
     Configuration,
-    ConfigurationPage,
     Event,
     EventKind,
     ExportRow,
@@ -20,13 +19,14 @@ from orchestrator.contracts.campaigns import (
 )
 from orchestrator.contracts.designs import Design
 from orchestrator.contracts.errors import ConflictError, NotFoundError
+from orchestrator.contracts.findings import ConfigurationPage
 from orchestrator.contracts.jobs import OPEN
 from orchestrator.contracts.jobs import State as JobState
 from orchestrator.contracts.runs import Validity
 from orchestrator.store.memory import transitions, views
 from orchestrator.store.memory.progress import progress
 from orchestrator.store.memory.tables import CampaignRow, JobRow, SettingRow, Tables, transaction
-from orchestrator.store.rules import no_configuration
+from orchestrator.store.rules import no_configuration, places_of
 
 
 class Campaigns:
@@ -101,16 +101,33 @@ class Campaigns:
 
     @transaction
     def configurations(
-        self, campaign_id: int, *, verdict: str | None = None, mode: str | None = None
+        self,
+        campaign_id: int,
+        *,
+        verdict: str | None = None,
+        mode: str | None = None,
+        levels: Mapping[str, str] | None = None,
+        after: tuple[int, str] | None = None,
+        limit: int | None = None,
     ) -> list[Configuration]:
-        found = views.configurations(self.tables.campaign(campaign_id))
-        return [one for one in found if verdict in (None, one.verdict) and mode in (None, one.mode)]
+        row = self.tables.campaign(campaign_id)
+        wanted = places_of(campaign_id, row.submission.design.factors, levels or {})
+        found = [
+            one
+            for one in views.configurations(row, after)
+            if verdict in (None, one.verdict) and mode in (None, one.mode) and views.has_levels(one, wanted)
+        ]
+        return found[:limit]
 
     @transaction
-    def configuration(self, campaign_id: int, ordinal: int, mode: str) -> ConfigurationPage:
-        page = views.page(self.tables.campaign(campaign_id), ordinal, mode)
+    def version(self, campaign_id: int) -> str:
+        return views.version(self.tables.campaign(campaign_id))
+
+    @transaction
+    def configuration(self, campaign_id: int, setting_id: int, mode: str) -> ConfigurationPage:
+        page = views.page(self.tables.campaign(campaign_id), setting_id, mode)
         if page is None:
-            raise NotFoundError(no_configuration(campaign_id, ordinal, mode))
+            raise NotFoundError(no_configuration(campaign_id, setting_id, mode))
         return page
 
     @transaction

@@ -12,8 +12,10 @@ from orchestrator.store.memory.access import Access
 from orchestrator.store.memory.analyses import Analyses
 from orchestrator.store.memory.campaigns import Campaigns
 from orchestrator.store.memory.control import Control
+from orchestrator.store.memory.findings import Findings
 from orchestrator.store.memory.jobs import Jobs
 from orchestrator.store.memory.nodes import Nodes
+from orchestrator.store.memory.overviews import Overviews
 from orchestrator.store.memory.runs import Runs
 from orchestrator.store.memory.tables import Tables
 
@@ -33,9 +35,11 @@ class MemoryStore:
         self.jobs: ports.Jobs = Jobs(self.tables)
         self.runs: ports.Runs = Runs(self.tables)
         self.analyses: ports.Analyses = Analyses(self.tables)
+        self.findings: ports.Findings = Findings(self.tables)
         self.nodes: ports.Nodes = Nodes(self.tables, act)
         self.control: ports.Control = Control(self.tables)
         self.access: ports.Access = Access(self.tables, act)
+        self.overviews: ports.Overviews = Overviews(self.tables)
 
     def on_behalf_of(self, act: Act) -> MemoryStore:
         """The same tables; changes made through it are audited."""

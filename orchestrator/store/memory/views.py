@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Mapping
 
-from orchestrator.contracts.campaigns import Campaign, Configuration, ConfigurationPage, ExportRow
+from orchestrator.contracts.campaigns import Campaign, Configuration, ExportRow
+from orchestrator.contracts.designs import Level
+from orchestrator.contracts.findings import ConfigurationPage, MeasuredRun
 from orchestrator.store.memory.tables import AnalysisRow, CampaignRow, RunRow, SettingRow
+from orchestrator.store.rules import as_number
 
 FIT_COLUMNS = ("components", "family", "bic", "density_modes", "bic_gap", "dip_p")
 """What a configuration shows of its selection, under the names of `analysis.mixture.Selection.as_dict`."""
@@ -32,26 +36,65 @@ def campaign(row: CampaignRow) -> Campaign:
     )
 
 
-def configurations(row: CampaignRow) -> Iterator[Configuration]:
-    """In order of setting and mode."""
+def configurations(row: CampaignRow, after: tuple[int, str] | None = None) -> Iterator[Configuration]:
+    """In order of setting and mode, those behind `after`."""
     for setting in row.settings:
         analyses = {analysis.mode: analysis for analysis in setting.analyses}
-        for mode in setting.setting.modes:
+        modes, ordinal = setting.setting.modes, setting.setting.ordinal
+        if after is not None and ordinal <= after[0]:
+            modes = modes[modes.index(after[1]) + 1 :] if ordinal == after[0] and after[1] in modes else ()
+        for mode in modes:
             yield _configuration(setting, mode, analyses.get(mode))
 
 
-def page(row: CampaignRow, ordinal: int, mode: str) -> ConfigurationPage | None:
+def has_levels(found: Configuration, wanted: Mapping[int, str]) -> bool:
+    """Has it these levels (place -> level)? A control has none."""
+    return all(found.control is None and _is(found.levels[place], level) for place, level in wanted.items())
+
+
+def _is(level: Level, text: str) -> bool:
+    return str(level) == text or (not isinstance(level, str) and level == as_number(text))
+
+
+def version(row: CampaignRow) -> str:
+    """What moves when a run comes in or an analysis moves."""
+    analyses = [
+        (analysis.id, analysis.digest, analysis.result is None, analysis.verdict, analysis.final)
+        for setting in row.settings
+        for analysis in setting.analyses
+    ]
+    return hashlib.sha256(repr((row.state, len(row.runs), analyses)).encode()).hexdigest()[:16]
+
+
+def page(row: CampaignRow, setting_id: int, mode: str) -> ConfigurationPage | None:
     """One configuration with its fit and its runs; None when the design does not have it."""
     for setting in row.settings:
-        if setting.setting.ordinal == ordinal and mode in setting.setting.modes:
+        if setting.id == setting_id and mode in setting.setting.modes:
             analysis = next((one for one in setting.analyses if one.mode == mode), None)
-            runs = [run for _, of_replicate in sorted(setting.runs.items()) for run in of_replicate]
+            runs = [run for of_replicate in setting.runs.values() for run in of_replicate]
             return ConfigurationPage(
                 configuration=_configuration(setting, mode, analysis),
                 selection=analysis.selection or None if analysis is not None else None,
-                runs=tuple(one for run in runs for one in _measurements(setting, run) if one.mode == mode),
+                runs=tuple(
+                    _measured(run, setting.setting.modes.index(mode))
+                    for run in sorted(runs, key=lambda one: (one.run.started_at, str(one.run.id)))
+                ),
             )
     return None
+
+
+def _measured(row: RunRow, column: int) -> MeasuredRun:
+    return MeasuredRun(
+        id=row.run.id,
+        replicate=row.run.replicate,
+        value=row.run.values[column] if row.run.values else None,
+        node=row.node,
+        position=row.job.planned.position,
+        started_at=row.run.started_at,
+        elapsed_s=row.run.elapsed_s,
+        validity=row.validity,
+        reason=row.run.reason,
+    )
 
 
 def export(row: CampaignRow) -> Iterator[ExportRow]:
@@ -77,6 +120,8 @@ def _configuration(setting: SettingRow, mode: str, analysis: AnalysisRow | None)
         final=analysis is not None and analysis.final,
         dip_q=None if analysis is None else analysis.dip_q,
         error=None if analysis is None or analysis.result is None else analysis.result.error,
+        median=None if analysis is None or analysis.result is None else analysis.result.median,
+        variation=None if analysis is None or analysis.result is None else analysis.result.variation,
         **{column: fit.get(column) for column in FIT_COLUMNS},
     )
 

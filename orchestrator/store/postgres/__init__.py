@@ -14,8 +14,10 @@ from orchestrator.store.postgres.analyses import PostgresAnalyses
 from orchestrator.store.postgres.campaigns import PostgresCampaigns
 from orchestrator.store.postgres.connection import Database
 from orchestrator.store.postgres.control import PostgresControl
+from orchestrator.store.postgres.findings import PostgresFindings
 from orchestrator.store.postgres.jobs import PostgresJobs
 from orchestrator.store.postgres.nodes import PostgresNodes
+from orchestrator.store.postgres.overviews import PostgresOverviews
 from orchestrator.store.postgres.runs import PostgresRuns
 
 
@@ -34,9 +36,11 @@ class PostgresStore:
         self.jobs = PostgresJobs(self._database)
         self.runs = PostgresRuns(self._database)
         self.analyses = PostgresAnalyses(self._database)
+        self.findings = PostgresFindings(self._database)
         self.nodes = PostgresNodes(self._database, act)
         self.control = PostgresControl(self._database)
         self.access = PostgresAccess(self._database, act)
+        self.overviews = PostgresOverviews(self._database)
 
     def on_behalf_of(self, act: Act) -> PostgresStore:
         """The same connections; what is changed through it is audited."""

@@ -130,5 +130,8 @@ def _columns(result: Result) -> dict[str, Any]:
         "verdict": result.verdict,
         "sentence": result.sentence,
         "error": result.error,
+        "median": result.median,
+        "variation": result.variation,
+        "family_bics": result.family_bics,
         **{name: found.get(name) for name in summary},
     }

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from datetime import datetime
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 import psycopg
@@ -14,7 +13,6 @@ from orchestrator.contracts.access import Act, Deed
 from orchestrator.contracts.campaigns import (
     Campaign,
     Configuration,
-    ConfigurationPage,
     Event,
     ExportRow,
     Progress,
@@ -23,15 +21,16 @@ from orchestrator.contracts.campaigns import (
 )
 from orchestrator.contracts.designs import Design, Setting
 from orchestrator.contracts.errors import ConflictError, NotFoundError
+from orchestrator.contracts.findings import ConfigurationPage
 from orchestrator.contracts.jobs import OPEN
 from orchestrator.store.models import Campaign as CampaignRow
 from orchestrator.store.models import CampaignNode, Job, Node
 from orchestrator.store.models import Event as EventRow
 from orchestrator.store.models import Setting as SettingRow
-from orchestrator.store.postgres import audit, export, progress
+from orchestrator.store.postgres import audit, export, progress, rows
 from orchestrator.store.postgres.archive import refuse_archived
 from orchestrator.store.postgres.connection import Database
-from orchestrator.store.rules import no_configuration
+from orchestrator.store.rules import no_campaign, no_configuration, places_of
 
 
 class PostgresCampaigns:
@@ -63,13 +62,13 @@ class PostgresCampaigns:
 
     def get(self, campaign_id: int) -> Campaign:
         """Raises NotFoundError."""
-        return _campaign(self._row(campaign_id))
+        return rows.campaign(self._row(campaign_id))
 
     def all(self) -> list[Campaign]:
         """Newest first."""
         with self._database.reading() as connection:
-            rows = connection.execute(select(CampaignRow.__table__).order_by(CampaignRow.id.desc()))
-            return [_campaign(row) for row in rows]
+            found = connection.execute(select(CampaignRow.__table__).order_by(CampaignRow.id.desc()))
+            return [rows.campaign(row) for row in found]
 
     def study(self, campaign_id: int) -> Submission:
         """What was submitted, without its jobs."""
@@ -136,20 +135,37 @@ class PostgresCampaigns:
         return campaign
 
     def configurations(
-        self, campaign_id: int, *, verdict: str | None = None, mode: str | None = None
+        self,
+        campaign_id: int,
+        *,
+        verdict: str | None = None,
+        mode: str | None = None,
+        levels: Mapping[str, str] | None = None,
+        after: tuple[int, str] | None = None,
+        limit: int | None = None,
     ) -> list[Configuration]:
-        """In order of setting and mode."""
-        self._row_in_ledger(campaign_id)
+        """In order of setting and mode: those behind `after` (ordinal, mode), with these levels."""
+        wanted = places_of(campaign_id, self._row_in_ledger(campaign_id).factors, levels or {})
         with self._database.reading() as connection:
-            return export.configurations(connection, campaign_id, verdict=verdict, mode=mode)
+            return export.configurations(
+                connection, campaign_id, verdict=verdict, mode=mode, wanted=wanted, after=after, limit=limit
+            )
 
-    def configuration(self, campaign_id: int, ordinal: int, mode: str) -> ConfigurationPage:
+    def version(self, campaign_id: int) -> str:
+        """Another text whenever a run has come in or an analysis has moved since."""
+        with self._database.reading() as connection:
+            found = export.version(connection, campaign_id)
+        if found is None:
+            raise NotFoundError(no_campaign(campaign_id))
+        return found
+
+    def configuration(self, campaign_id: int, setting_id: int, mode: str) -> ConfigurationPage:
         """One configuration with its fit and its runs."""
         self._row_in_ledger(campaign_id)
         with self._database.reading() as connection:
-            page = export.page(connection, campaign_id, ordinal, mode)
+            page = export.page(connection, campaign_id, setting_id, mode)
         if page is None:
-            raise NotFoundError(no_configuration(campaign_id, ordinal, mode))
+            raise NotFoundError(no_configuration(campaign_id, setting_id, mode))
         return page
 
     def export(self, campaign_id: int) -> Iterator[ExportRow]:
@@ -178,14 +194,14 @@ class PostgresCampaigns:
         if before is not None:
             query = query.where(EventRow.id < before)
         with self._database.reading() as connection:
-            rows = connection.execute(query.order_by(EventRow.id.desc()).limit(limit)).all()
-        return [_event(row) for row in rows]
+            found = connection.execute(query.order_by(EventRow.id.desc()).limit(limit)).all()
+        return [_event(row) for row in found]
 
     def _row(self, campaign_id: int) -> Any:
         with self._database.reading() as connection:
             row = connection.execute(select(CampaignRow.__table__).where(CampaignRow.id == campaign_id)).one_or_none()
         if row is None:
-            raise NotFoundError(f"there is no campaign {campaign_id}; `modescope campaign list` shows those there are")
+            raise NotFoundError(no_campaign(campaign_id))
         return row
 
     def _row_in_ledger(self, campaign_id: int) -> Any:
@@ -222,7 +238,7 @@ class PostgresCampaigns:
             row = connection.execute(query).one_or_none()
         if row is not None and row.digest != submission.digest:
             raise ConflictError(f"the idempotency key {key!r} was used for another study, campaign {row.id}")
-        return None if row is None else _campaign(row)
+        return None if row is None else rows.campaign(row)
 
 
 def _row(submission: Submission) -> dict[str, Any]:
@@ -288,26 +304,6 @@ def _node_ids(connection: Connection, names: set[str]) -> dict[str, int]:
     return dict(connection.execute(select(Node.name, Node.id).where(Node.name.in_(names))).all())
 
 
-def _campaign(row: Any) -> Campaign:
-    return Campaign(
-        id=row.id,
-        name=row.name,
-        state=State(row.state),
-        paused=row.paused,
-        parent_id=row.parent_id,
-        engine=row.engine,
-        factors=tuple(row.factors),
-        replicates=row.replicates,
-        settings=row.setting_count,
-        configurations=row.configuration_count,
-        expected_runs=row.setting_count * row.replicates,
-        created_at=row.created_at.timestamp(),
-        ended_at=_timestamp(row.ended_at),
-        missing=row.missing,
-        archive=None if row.archive is None else row.archive["folder"],
-    )
-
-
 def _event(row: Any) -> Event:
     return Event(
         id=row.id,
@@ -317,10 +313,6 @@ def _event(row: Any) -> Event:
         campaign_id=row.campaign_id,
         node=row.name,
     )
-
-
-def _timestamp(moment: datetime | None) -> float | None:
-    return None if moment is None else moment.timestamp()
 
 
 def _setting(row: Any) -> Setting:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sqlalchemy import Connection, text
 
-from orchestrator.contracts.campaigns import Configuration, ConfigurationPage, ExportRow
+from orchestrator.contracts.campaigns import Configuration, ExportRow
+from orchestrator.contracts.findings import ConfigurationPage, MeasuredRun
+from orchestrator.store.rules import as_number
 
 _CONFIGURATIONS = """
     SELECT t.campaign_id, t.id AS setting_id, t.ordinal, t.levels, m.mode, t.control, t.valid_runs,
            a.verdict, a.sentence, coalesce(a.final, false) AS final, a.components, a.family, a.bic,
-           a.density_modes, a.bic_gap, a.dip_p, a.dip_q, a.error
+           a.density_modes, a.bic_gap, a.dip_p, a.dip_q, a.error,
+           a.median, a.variation
            {more}
     FROM settings AS t
     CROSS JOIN LATERAL unnest(t.modes) WITH ORDINALITY AS m (mode, place)
@@ -24,12 +28,27 @@ _CONFIGURATIONS = """
 _LIST = text(
     _CONFIGURATIONS.format(
         more="",
-        which="(CAST(:verdict AS text) IS NULL OR a.verdict = :verdict)"
-        " AND (CAST(:mode AS text) IS NULL OR m.mode = :mode)",
+        which="""(CAST(:verdict AS text) IS NULL OR a.verdict = :verdict)
+      AND (CAST(:mode AS text) IS NULL OR m.mode = :mode)
+      AND t.ordinal >= :ordinal
+      AND (t.ordinal > :ordinal OR m.place > array_position(t.modes, CAST(:behind AS text)))
+      AND NOT EXISTS (
+          SELECT FROM unnest(CAST(:places AS integer[]), CAST(:texts AS text[]), CAST(:numbers AS float8[]))
+              AS f (place, wanted, number)
+          WHERE (t.levels ->> f.place = f.wanted OR t.levels -> f.place = to_jsonb(f.number)) IS NOT TRUE)""",
     )
+    + "LIMIT :limit"
 )
-_ONE = text(_CONFIGURATIONS.format(more=", a.selection", which="t.ordinal = :ordinal AND m.mode = :mode"))
-_RUNS = """
+_ONE = text(_CONFIGURATIONS.format(more=", a.selection", which="t.id = :setting AND m.mode = :mode"))
+# The number of the transaction that last wrote a counter changes with it, and does not come again.
+_VERSION = text("""
+    SELECT c.state || c.xmin || '-'
+        || coalesce((SELECT string_agg(xmin::text, '.' ORDER BY node_id) FROM shares WHERE campaign_id = c.id), '')
+        || '-' || coalesce((SELECT string_agg(xmin::text, '.' ORDER BY state, verdict, final) FROM analysis_counts
+                     WHERE campaign_id = c.id), '')
+    FROM campaigns AS c WHERE c.id = :campaign
+""")
+_RUNS = text("""
     SELECT t.levels, t.control, m.mode, r.replicate, m.value AS throughput_kbps, n.name AS node, j.id AS job, j.block,
            j.position, extract(epoch FROM r.started_at)::float8 AS started_at, r.validity AS valid, r.reason
     FROM settings AS t
@@ -38,11 +57,32 @@ _RUNS = """
     JOIN sessions AS s ON s.id = r.session_id
     JOIN nodes AS n ON n.id = s.node_id
     CROSS JOIN LATERAL ROWS FROM (unnest(t.modes), unnest(r."values")) WITH ORDINALITY AS m (mode, value, place)
-    WHERE t.campaign_id = :campaign {which}
+    WHERE t.campaign_id = :campaign
     ORDER BY t.ordinal, r.replicate, r.started_at, r.id, m.place
-"""
-_ALL_RUNS = text(_RUNS.format(which=""))
-_RUNS_OF_ONE = text(_RUNS.format(which="AND t.ordinal = :ordinal AND m.mode = :mode"))
+""")
+# Each of the two indexes on runs by setting holds some of them; both conditions together are all runs.
+_RUNS_OF_ONE = text("""
+    SELECT r.id, r.replicate, r."values"[array_position(t.modes, :mode)] AS value, n.name AS node, j.position,
+           extract(epoch FROM r.started_at)::float8 AS started_at, r.elapsed_s, r.validity, r.reason
+    FROM (SELECT * FROM runs WHERE setting_id = :setting AND validity = 'valid'
+          UNION ALL SELECT * FROM runs WHERE setting_id = :setting AND validity <> 'valid') AS r
+    JOIN settings AS t ON t.id = r.setting_id
+    JOIN jobs AS j ON j.id = r.job_id
+    JOIN sessions AS s ON s.id = r.session_id
+    JOIN nodes AS n ON n.id = s.node_id
+    ORDER BY r.started_at, r.id
+""")
+_REPEATS = text(
+    _CONFIGURATIONS.format(
+        more="",
+        which="""m.mode = :mode AND (t.levels, coalesce(t.control, '')) = (
+        SELECT o.levels, coalesce(o.control, '') FROM settings AS o WHERE o.id = :setting)""",
+    )
+)
+_RELATED = text("""
+    SELECT c.id FROM campaigns AS c JOIN campaigns AS me ON me.id = :campaign
+    WHERE c.parent_id = me.id OR c.id = me.parent_id ORDER BY c.id
+""")
 _REASONS = text("""
     SELECT coalesce(r.reason, 'unknown') AS reason, count(*) AS runs
     FROM settings AS t JOIN runs AS r ON r.setting_id = t.id AND r.validity <> 'valid'
@@ -51,33 +91,68 @@ _REASONS = text("""
 
 
 def configurations(
-    connection: Connection, campaign_id: int, *, verdict: str | None, mode: str | None
+    connection: Connection,
+    campaign_id: int,
+    *,
+    verdict: str | None,
+    mode: str | None,
+    wanted: Mapping[int, str],
+    after: tuple[int, str] | None,
+    limit: int | None,
 ) -> list[Configuration]:
     """Every configuration that passes the filters, with the current analysis where there is one."""
-    rows = connection.execute(_LIST, {"campaign": campaign_id, "verdict": verdict, "mode": mode})
-    return [Configuration(**{**row._mapping, "levels": tuple(row.levels)}) for row in rows]
+    ordinal, behind = after or (-1, None)
+    named = {
+        "campaign": campaign_id,
+        "verdict": verdict,
+        "mode": mode,
+        "ordinal": ordinal,
+        "behind": behind,
+        "places": list(wanted),
+        "texts": list(wanted.values()),
+        "numbers": [as_number(level) for level in wanted.values()],
+        "limit": limit,
+    }
+    rows = connection.execute(_LIST, named)
+    return [_configuration(row._mapping) for row in rows]
 
 
-def page(connection: Connection, campaign_id: int, ordinal: int, mode: str) -> ConfigurationPage | None:
+def version(connection: Connection, campaign_id: int) -> str | None:
+    """What changes with the counters; None when there is no such campaign."""
+    found: str | None = connection.execute(_VERSION, {"campaign": campaign_id}).scalar_one_or_none()
+    return None if found is None else hashlib.sha256(found.encode()).hexdigest()[:16]
+
+
+def page(connection: Connection, campaign_id: int, setting_id: int, mode: str) -> ConfigurationPage | None:
     """One configuration with its fit and its runs; None when the design does not have it."""
-    named = {"campaign": campaign_id, "ordinal": ordinal, "mode": mode}
+    named = {"campaign": campaign_id, "setting": setting_id, "mode": mode}
     found = connection.execute(_ONE, named).mappings().one_or_none()
     if found is None:
         return None
-    values = {**found, "levels": tuple(found["levels"])}
+    values = dict(found)
     selection = values.pop("selection")
-    runs = tuple(_export_row(row) for row in connection.execute(_RUNS_OF_ONE, named))
-    return ConfigurationPage(configuration=Configuration(**values), selection=selection, runs=runs)
+    runs = tuple(MeasuredRun(**row._mapping) for row in connection.execute(_RUNS_OF_ONE, named))
+    return ConfigurationPage(configuration=_configuration(values), selection=selection, runs=runs)
 
 
-def _export_row(row: Any) -> ExportRow:
-    return ExportRow(**{**row._mapping, "levels": tuple(row.levels)})
+def repeats(connection: Connection, campaign_id: int, setting_id: int, mode: str) -> list[Configuration]:
+    """The same configuration in the campaign that this one re-runs, and in its re-runs; the oldest first."""
+    related = connection.execute(_RELATED, {"campaign": campaign_id}).scalars().all()
+    return [
+        _configuration(row._mapping)
+        for other in related
+        for row in connection.execute(_REPEATS, {"campaign": other, "setting": setting_id, "mode": mode})
+    ]
+
+
+def _configuration(columns: Mapping[str, Any]) -> Configuration:
+    return Configuration(**{**columns, "levels": tuple(columns["levels"])})
 
 
 def rows(connection: Connection, campaign_id: int) -> Iterator[ExportRow]:
     """Every run, a row per mode; a failed run has no value."""
-    for row in connection.execute(_ALL_RUNS, {"campaign": campaign_id}):
-        yield _export_row(row)
+    for row in connection.execute(_RUNS, {"campaign": campaign_id}):
+        yield ExportRow(**{**row._mapping, "levels": tuple(row.levels)})
 
 
 def invalid_reasons(connection: Connection, campaign_id: int) -> dict[str, int]:

@@ -1,0 +1,156 @@
+"""What was found: read out for pages about a design, a configuration, a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection, select, text
+
+from orchestrator.contracts.campaigns import Configuration
+from orchestrator.contracts.errors import NotFoundError
+from orchestrator.contracts.findings import FamilySummary, Outcome, RunPage, Summary
+from orchestrator.store.models import Campaign as CampaignRow
+from orchestrator.store.postgres import export
+from orchestrator.store.postgres.archive import refuse_archived
+from orchestrator.store.postgres.connection import Database
+from orchestrator.store.rules import no_campaign, no_run
+from orchestrator.store.telemetry import unpack
+
+_STAMP = text("""
+    SELECT concat_ws('-', count(*), count(*) FILTER (WHERE a.state = 'done'), count(*) FILTER (WHERE a.final),
+                     extract(epoch FROM max(a.analysed_at)))
+    FROM analyses AS a WHERE a.campaign_id = :campaign AND a.current
+""")
+_OUTCOMES = text("""
+    SELECT t.id AS setting_id, t.levels, m.mode, a.verdict, a.components, a.variation, a.median
+    FROM settings AS t
+    CROSS JOIN LATERAL unnest(t.modes) WITH ORDINALITY AS m (mode, place)
+    LEFT JOIN analyses AS a ON a.setting_id = t.id AND a.mode = m.mode AND a.current
+    WHERE t.campaign_id = :campaign AND t.control IS NULL
+    ORDER BY t.ordinal, m.place
+""")
+_FOUND = """
+    FROM analyses AS a JOIN settings AS t ON t.id = a.setting_id
+    WHERE a.campaign_id = :campaign AND a.current AND a.family IS NOT NULL AND t.control IS NULL
+"""
+_COUNTS = text(f"""
+    SELECT a.family, a.components, coalesce(a.verdict, '') AS verdict, count(*) AS configurations {_FOUND}
+    GROUP BY 1, 2, 3
+""")
+_BIC_SUMS = text(f"""
+    SELECT b.family, sum(b.bic) AS bic_sum, count(*) AS fitted
+    FROM (SELECT (jsonb_each(a.family_bics)).key AS family, (jsonb_each(a.family_bics)).value::float8 AS bic {_FOUND})
+         AS b
+    GROUP BY 1 ORDER BY 2, 1
+""")  # noqa: S608
+_ELAPSED = text("""
+    SELECT r.setting_id, avg(r.elapsed_s) FROM runs AS r
+    WHERE r.setting_id = ANY (:settings) AND r.validity = 'valid'
+      AND EXISTS (SELECT FROM settings AS t WHERE t.id = r.setting_id AND t.campaign_id = :campaign)
+    GROUP BY 1
+""")
+_RUN = text("""
+    SELECT r.id, r.setting_id, t.modes, r."values", n.name AS node, r.replicate, r.try_number, r.sequence,
+           extract(epoch FROM r.started_at)::float8 AS started_at, r.elapsed_s, r.settle_s, e.name AS engine,
+           e.version AS engine_version, r.exit_status, r.validity, r.reason, p.packed
+    FROM runs AS r
+    JOIN settings AS t ON t.id = r.setting_id
+    JOIN sessions AS s ON s.id = r.session_id
+    JOIN nodes AS n ON n.id = s.node_id
+    JOIN engine_builds AS e ON e.id = r.engine_build_id
+    LEFT JOIN telemetry AS p ON p.id = r.telemetry_id
+    WHERE r.id = :run AND t.campaign_id = :campaign
+""")
+
+
+class PostgresFindings:
+    """See `ports.Findings`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def stamp(self, campaign_id: int) -> str:
+        """Another one whenever an outcome of the campaign may have changed."""
+        with self._database.reading() as connection:
+            _check(connection, campaign_id)
+            return str(connection.execute(_STAMP, {"campaign": campaign_id}).scalar_one())
+
+    def outcomes(self, campaign_id: int) -> list[Outcome]:
+        """Every configuration but controls, in order of setting and mode."""
+        with self._database.reading() as connection:
+            _check(connection, campaign_id)
+            return [
+                Outcome(
+                    setting_id=setting_id, levels=tuple(levels), mode=mode, verdict=verdict, components=components,
+                    variation=variation, median=median,
+                )
+                for setting_id, levels, mode, verdict, components, variation, median in connection.execute(
+                    _OUTCOMES, {"campaign": campaign_id}
+                )
+            ]  # fmt: skip
+
+    def summary(self, campaign_id: int) -> Summary:
+        """The study's tables."""
+        with self._database.reading() as connection:
+            _check(connection, campaign_id)
+            counts = connection.execute(_COUNTS, {"campaign": campaign_id}).all()
+            sums = connection.execute(_BIC_SUMS, {"campaign": campaign_id}).all()
+        return _summary(counts, sums)
+
+    def repeats(self, campaign_id: int, setting_id: int, mode: str) -> list[Configuration]:
+        """The same configuration in the campaign that this one re-runs, and in its re-runs."""
+        with self._database.reading() as connection:
+            return export.repeats(connection, campaign_id, setting_id, mode)
+
+    def elapsed_s(self, campaign_id: int, setting_ids: Collection[int]) -> dict[int, float]:
+        """Setting -> mean duration of its valid runs."""
+        named = {"campaign": campaign_id, "settings": list(setting_ids)}
+        with self._database.reading() as connection:
+            return {setting_id: float(mean) for setting_id, mean in connection.execute(_ELAPSED, named)}
+
+    def run(self, campaign_id: int, run_id: UUID) -> RunPage:
+        """One run with all that was told and observed."""
+        with self._database.reading() as connection:
+            _check(connection, campaign_id)
+            row = connection.execute(_RUN, {"campaign": campaign_id, "run": run_id}).mappings().one_or_none()
+        if row is None:
+            raise NotFoundError(no_run(campaign_id, run_id))
+        values: dict[str, Any] = dict(row)
+        told = _told(values.pop("packed"), values["sequence"])
+        lists = {"modes": tuple(values["modes"]), "values": tuple(values["values"])}
+        return RunPage(**{**values, **lists}, details=told.get("details", {}), observed=told.get("observed", {}))
+
+
+def _check(connection: Connection, campaign_id: int) -> None:
+    """Raise NotFoundError or, for a campaign whose rows are elsewhere, ConflictError."""
+    row = connection.execute(select(CampaignRow.archive).where(CampaignRow.id == campaign_id)).one_or_none()
+    if row is None:
+        raise NotFoundError(no_campaign(campaign_id))
+    refuse_archived(campaign_id, row.archive)
+
+
+def _summary(counts: Any, sums: Any) -> Summary:
+    families: Counter[str] = Counter()
+    components: Counter[int] = Counter()
+    verdicts: Counter[str] = Counter()
+    for family, count, verdict, configurations in counts:
+        families[family] += configurations
+        components[count] += configurations
+        verdicts[verdict] += configurations
+    return Summary(
+        analysed=families.total(),
+        families=tuple(
+            FamilySummary(family=family, bic_sum=bic_sum, fitted=fitted, best=families[family])
+            for family, bic_sum, fitted in sums
+        ),
+        components=dict(sorted(components.items())),
+        verdicts=dict(verdicts.most_common()),
+    )
+
+
+def _told(packed: bytes | None, sequence: int) -> dict[str, Any]:
+    records = unpack(packed) if packed is not None else []
+    return next((record for record in records if record["sequence"] == sequence), {})
