@@ -136,10 +136,6 @@ class Preparation:
         return cls(**chosen)
 
 
-UNTOUCHED = Preparation(sync=Cadence.NEVER, bounds=NO_BOUNDS)
-"""For engines that play runs back: nothing is measured, so nothing is prepared or judged."""
-
-
 def _one_of(kind: type[StrEnum]) -> Callable[[object], StrEnum]:
     def read(value: object) -> StrEnum:
         allowed = [str(member) for member in kind]
