@@ -105,6 +105,10 @@ def _carry_out(assignment: Assignment, at: Workplace) -> Failure | None:
         return Failure(kind=FailureKind.NODE, reason=str(missing))
     except JobFailure as failed:
         return Failure(kind=FailureKind(failed.kind), reason=failed.reason)
+    except (
+        OSError
+    ) as refused:  # a full disk, a file system gone read-only: whatever was being done, the node is at fault
+        return Failure(kind=FailureKind.NODE, reason=str(refused))
     return None
 
 

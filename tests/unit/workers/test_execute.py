@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from orchestrator.contracts.errors import UnavailableError
-from orchestrator.contracts.jobs import Ending, Failure, Renewal, State
+from orchestrator.contracts.jobs import Ending, Failure, FailureKind, Renewal, State
 from orchestrator.design import study
 from orchestrator.design.submission import submission
 from orchestrator.store.memory import MemoryStore
@@ -177,24 +180,52 @@ def test_a_hint_about_a_job_of_somebody_else_changes_nothing(site: Callable[...,
     assert lab.states() == {State.QUEUED}
 
 
+@pytest.fixture
+def endings(monkeypatch: pytest.MonkeyPatch) -> Callable[[Site], list[tuple[Ending, Failure | None]]]:
+    """How the agent of a site gives its jobs back, from now on."""
+
+    def listen_to(lab: Site) -> list[tuple[Ending, Failure | None]]:
+        told: list[tuple[Ending, Failure | None]] = []
+        finish = lab.store.jobs.finish
+
+        def listen(job: int, token: object, ending: Ending, failure: Failure | None = None) -> bool:
+            told.append((ending, failure))
+            return finish(job, token, ending, failure)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(lab.store.jobs, "finish", listen)
+        return told
+
+    return listen_to
+
+
 def test_what_the_node_cannot_do_is_the_studys_failure(
-    site: Callable[..., Site], monkeypatch: pytest.MonkeyPatch
+    site: Callable[..., Site],
+    endings: Callable[[Site], list[tuple[Ending, Failure | None]]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     lab = site(GOOD, engine="builtin")
-    told: list[tuple[Ending, Failure | None]] = []
-    finish = lab.store.jobs.finish
-
-    def listen(job: int, token: object, ending: Ending, failure: Failure | None = None) -> bool:
-        told.append((ending, failure))
-        return finish(job, token, ending, failure)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(lab.store.jobs, "finish", listen)
+    told = endings(lab)
     monkeypatch.setattr("workers.node.abilities.refused", lambda *_: (NO_CPUFREQ,))
     lab.work()
-    ((ending, failure),) = told
-    assert ending is Ending.FAIL
-    assert failure is not None
-    assert (failure.kind, failure.reason) == (
-        "study",
-        "no cpufreq here; `node: {frequency: as_is}` runs the study all the same",
-    )
+    assert told == [
+        (
+            Ending.FAIL,
+            Failure(
+                kind=FailureKind.STUDY,
+                reason="no cpufreq here; `node: {frequency: as_is}` runs the study all the same",
+            ),
+        )
+    ]
+
+
+def test_a_full_disk_is_the_nodes_failure_wherever_it_shows(
+    site: Callable[..., Site],
+    endings: Callable[[Site], list[tuple[Ending, Failure | None]]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lab = site(GOOD)
+    told = endings(lab)
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "running.new")
+    monkeypatch.setattr(Scripted, "run", Mock(side_effect=full))
+    lab.work()
+    assert told == [(Ending.FAIL, Failure(kind=FailureKind.NODE, reason=str(full)))]
