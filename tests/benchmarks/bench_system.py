@@ -367,7 +367,7 @@ _MODULE = (sys.executable, "-m", "tests.benchmarks.bench_system")
 def module(bed: Bed, *arguments: str) -> Part:
     """This file in a process of the bed."""
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    name = "-".join((arguments[0], *arguments[2:]))
+    name = f"{arguments[0]}-{arguments[-1]}"
     log = bed.folder / "logs" / f"{name}.log"
     return Part(role=Role.AGENT, name=name, command=(*_MODULE, *arguments), log=log, environment=environment)
 
