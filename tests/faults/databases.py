@@ -14,7 +14,7 @@ from tests.faults.fault import Fault
 from tests.faults.stage import Stage, Strike
 
 KNOWN = """
-    SELECT r.id, r.validity, r."values"
+    SELECT r.id, r.validity, r."values"::text
     FROM runs AS r JOIN settings AS t ON t.id = r.setting_id WHERE t.campaign_id = %s
 """
 AWAY_S = 600.0

@@ -54,7 +54,7 @@ class Fault:
 def resumed_s(stage: Stage, strike: Strike) -> float:
     """From the healing until every node has begun a job that it claimed afterwards, or the campaign was over."""
     assert strike.healed_at is not None
-    ended_at = stage.ledger.ended_at(stage.campaign)
+    ended_at = max(strike.healed_at, stage.ledger.ended_at(stage.campaign))
     first = dict.fromkeys(NODES, ended_at)
     for begun in stage.ledger.begun(stage.campaign):
         if begun.at > strike.healed_at:

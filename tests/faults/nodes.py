@@ -47,7 +47,7 @@ class SpoolDiskFull(_SpoilsNode):
     def inject(self, stage: Stage, strike: Strike) -> None:
         strike.node = NODES[-1]
         filler = stage.system.disk / "filler"
-        with filler.open("wb") as file:
+        with filler.open("wb", buffering=0) as file:
             while not _is_full(file):
                 pass
         self.await_quarantine(stage, strike.node)
@@ -181,8 +181,7 @@ def skewed_clock(folder: Path) -> Path:
 
 def _is_full(file: IO[bytes]) -> bool:
     try:
-        file.write(b"\0" * 4096)
-        file.flush()
+        file.write(b"\0" * 512)
     except OSError:
         return True
     return False

@@ -55,6 +55,7 @@ def play(system: System, fault: Fault, *, seed: int, number: int, scale: float, 
     except AssertionError as never:
         stuck = [str(never)]
         system.start_all()
+        stage.give_up()
     fault.clear(stage)
     findings = audit.audit(stage, fault, stuck)
     recovery_s = [

@@ -12,6 +12,8 @@ from orchestrator.contracts.errors import UnavailableError
 from tests.faults.fault import TAKEN_OVER_S, Fault
 from tests.faults.stage import Size, Stage, Strike
 
+BESIDE = 500
+"""Between the steps of this campaign and those of the next."""
 CONTROLLERS = ("controller-1", "controller-2")
 LOCK_IS_HELD = "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted)"
 RECONCILED_SINCE = "SELECT reconciled_at > to_timestamp(%s) FROM ledger"
@@ -107,7 +109,7 @@ class InterfaceKilled(Fault):
 
     def _submit(self, stage: Stage, key: str) -> bool:
         with suppress(UnavailableError), stage.system.client() as client:
-            client.submit(stage.study("asked twice"), key=key)
+            client.submit(stage.study("asked twice", beside=BESIDE), key=key)
             return True
         return False
 

@@ -82,10 +82,11 @@ class Stage:
     def steps(self) -> range:
         return range(self.first_step, self.first_step + self.size.steps)
 
-    def study(self, name: str) -> str:
-        """The campaign of this round."""
+    def study(self, name: str, *, beside: int = 0) -> str:
+        """The campaign of this round; `beside`: one of other steps, whose runs are not audited."""
+        steps = [step + beside for step in self.steps]
         return STUDY.format(
-            name=name, steps=", ".join(map(str, self.steps)), modes=", ".join(MODES), program=NAME,
+            name=name, steps=", ".join(map(str, steps)), modes=", ".join(MODES), program=NAME,
             replicates=self.size.replicates, per_job=self.size.per_job, order=self.size.order, timeout_s=TIMEOUT_S,
         )  # fmt: skip
 
@@ -93,6 +94,12 @@ class Stage:
         """Submit it."""
         with self.system.client() as client:
             self.campaign = client.submit(self.study(name))[0].id
+
+    def give_up(self) -> None:
+        """Cancel what does not end, so that the next round finds free nodes."""
+        if self.ledger.state(self.campaign) == "running":
+            with self.system.client() as client:
+                client.cancel(self.campaign, now=True)
 
     def any_node(self) -> str:
         """One of the nodes."""

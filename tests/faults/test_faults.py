@@ -16,11 +16,10 @@ RUNS = 400
 SCALE = 0.1
 SEED = 20201114
 SELECTION: tuple[type[Fault], ...] = (
-    agents.AgentKilled, agents.AgentKilledAndBack, agents.LateSpool, agents.ForeignSpool,
-    measured.BenchmarkKilled, services.LeaderFrozen, services.InterfaceKilled, services.AnalysisKilled,
-    brokers.RedisKilled, brokers.RedisEmptied, brokers.RedisFrozen, brokers.MessageTwice, brokers.MessageLate,
-    databases.PostgresStoppedImmediately, databases.PostgresFrozen, databases.PostgresFull, databases.Restored,
-    nodes.SpoolDiskFull, nodes.BenchmarkMissing, nodes.ClocksApart, nodes.Poison, nodes.PowerLoss,
+    agents.AgentKilled, agents.AgentKilledAndBack, agents.LateSpool, measured.BenchmarkKilled, services.LeaderFrozen,
+    brokers.RedisKilled, brokers.RedisEmptied, brokers.MessageTwice,
+    databases.PostgresStoppedImmediately, databases.PostgresFull, databases.Restored,
+    nodes.SpoolDiskFull, nodes.Poison, nodes.PowerLoss,
 )  # fmt: skip
 numbers = count(1)
 
