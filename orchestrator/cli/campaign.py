@@ -34,10 +34,10 @@ def submit(*, study: str, watched: bool, key: str | None, service: Service, as_j
 
     Example: modescope campaign submit study.yaml --watch
     """
-    from orchestrator.cli.studies import as_text
+    from orchestrator.design import document
     from orchestrator.design.study import find
 
-    text = as_text(find(study))
+    text = document.write(find(study).as_dict())
     with service() as client:
         made, new = client.submit(text, where=study, key=key)
         tell_of(client, made, watched=watched, as_json=as_json, verb="submitted" if new else "there already")

@@ -16,11 +16,11 @@ from orchestrator.campaigns import repetition
 from orchestrator.campaigns.repetition import Repeated
 from orchestrator.cli import tables
 from orchestrator.cli.files import write_whole
-from orchestrator.cli.studies import as_text
 from orchestrator.cli.watch import watch
 from orchestrator.client import Client
 from orchestrator.contracts.campaigns import Configuration, Progress, State
 from orchestrator.contracts.errors import MissingPartError
+from orchestrator.design import document
 from orchestrator.design.study import Study, preset
 from orchestrator.embedded import stopping
 from orchestrator.embedded.home import discard
@@ -82,7 +82,7 @@ def run(study: Study, *, home: Path | None, out: Path, console: Console | None, 
         Service(folder, progress=lambda part: say(f"starting {part}")) as service,
         Client(service.address, service.token) as client,
     ):
-        submitted, _ = client.submit(as_text(study), where=study.name)
+        submitted, _ = client.submit(document.write(study.as_dict()), where=study.name)
         first = watch(client, submitted.id, console)
         found = tables.flagged_first(client.configurations(submitted.id))
         say(words.outcome(first))

@@ -1,4 +1,4 @@
-"""The text of a study file as plain values: a small, bounded part of YAML, in which nothing can hide."""
+"""The text of a study file as plain values, and back: a small, bounded part of YAML, in which nothing can hide."""
 
 from __future__ import annotations
 
@@ -44,6 +44,47 @@ def path_of(location: Sequence[str | int]) -> str:
     """A key's place as a person writes it: `design.blocks[1].levels.threads`."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
     return "".join(steps).removeprefix(".")
+
+
+def write(values: Mapping[str, Any]) -> str:
+    """Plain values as the text of a study file; `read` is the inverse."""
+    return yaml.dump(dict(values), Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+
+
+def line_of(text: str, location: Sequence[str | int]) -> int | None:
+    """The line, from 1, on which a key stands, or the nearest thing around it that is there; None: it is not YAML.
+
+    `text` is one that `read` has taken: it is bounded.
+    """
+    try:
+        node = yaml.compose(text, Loader=_Loader)
+    except yaml.YAMLError:
+        return None
+    if node is None:
+        return None
+    mark = node.start_mark
+    for step in location:
+        found = _inside(node, step)
+        if found is None:
+            break
+        mark, node = found
+    return mark.line + 1
+
+
+def _inside(node: yaml.Node, step: str | int) -> tuple[yaml.Mark, yaml.Node] | None:
+    """Where a key or an item stands, and its value."""
+    if isinstance(node, yaml.MappingNode):
+        return next(((key.start_mark, value) for key, value in node.value if key.value == step), None)
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        return node.value[step].start_mark, node.value[step]
+    return None
+
+
+class _Dumper(yaml.SafeDumper):
+    """Study files have no aliases."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
 
 
 class _RefusedError(yaml.MarkedYAMLError):

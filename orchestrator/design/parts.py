@@ -52,22 +52,35 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(listed)}"
 
 
+Fault = tuple[list[str | int], str]
+"""The path of a key, and what is wrong with it."""
+
+
+def faults(error: ValidationError) -> list[Fault]:
+    """Everything that pydantic found wrong, in its order."""
+    return [_fault(found) for found in error.errors(include_url=False)]
+
+
 def explain(error: ValidationError) -> str:
     """The first thing pydantic found wrong, as `path of the key: what is wrong`."""
-    first = error.errors(include_url=False)[0]
-    steps = [step for step in first["loc"] if step != "[key]"]
-    match first:
+    steps, what = faults(error)[0]
+    return f"{path_of(steps)}: {what}" if steps else what
+
+
+def _fault(found: Any) -> Fault:
+    steps = [step for step in found["loc"] if step != "[key]"]
+    match found:
         case {"ctx": {"error": ValueError() as raised}}:
             steps += getattr(raised, "steps", ())
             what = str(raised)
         case {"type": "missing"}:
             what = "is missing"
         case {"type": "model_type" | "dict_type"}:
-            what = f"has to be a mapping, not {in_short(first['input'])}"
+            what = f"has to be a mapping, not {in_short(found['input'])}"
         case _:
-            advice = first["msg"].replace("Input should", "should").replace("tuple", "list")
-            what = f"{in_short(first['input'])}: {advice}"
-    return f"{path_of(steps)}: {what}" if steps else what
+            advice = found["msg"].replace("Input should", "should").replace("tuple", "list")
+            what = f"{in_short(found['input'])}: {advice}"
+    return steps, what
 
 
 def in_short(value: object) -> str:

@@ -1,10 +1,11 @@
-"""A picture of a design in the terminal: which combinations of levels are covered, and how fully."""
+"""A picture of a design: which combinations of levels are covered, and how fully; and how a terminal shows it."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from orchestrator.contracts.designs import Design, Level
 
@@ -20,25 +21,59 @@ Cells = Counter[tuple[Level, Level]]
 """(level of the rows' factor, level of the columns' factor) -> configurations."""
 
 
-def draw(design: Design) -> list[str]:
-    """Lines: a matrix of two factors, once for every group of levels of a third that look alike.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Panel:
+    """One matrix, and the levels of the third factor that look like it."""
 
-    `mode` counts as a factor here. A shade says how many configurations a cell has, against the fullest one.
-    """
+    alike: tuple[Level, ...]
+    """Empty where there is no third factor."""
+    cells: Cells
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Picture:
+    """Which combinations of levels a design covers: a matrix of two factors for every pattern over a third."""
+
+    rows: str
+    columns: str
+    third: str
+    levels: Mapping[str, Sequence[Level]]
+    """Factor -> its levels, in order; `mode` counts as a factor here."""
+    panels: tuple[Panel, ...]
+    fullest: int
+    """Configurations in the fullest cell."""
+
+
+def of(design: Design) -> Picture | None:
+    """The picture of a design; None when it is empty or too large to be looked at cell by cell."""
     if not 0 < design.configuration_count <= MAX_CONFIGURATIONS:
-        return [f"(no picture of {design.configuration_count:,} configurations)"]
+        return None
     configurations = list(_configurations(design))
     levels = {factor: _levels(configurations, factor) for factor in (*design.factors, "mode")}
     rows, columns = _axes(levels)
     third, panels = _panels(configurations, levels, rows, columns)
-    fullest = max(count for _, cells in panels for count in cells.values())
-    lines = [f"rows {rows}, columns {columns}; {_legend(fullest)}"]
-    for alike, cells in panels[:MAX_PANELS]:
-        if len(panels) > 1:
-            lines += ["", f"{third} {', '.join(label(third, level) for level in alike)}"]
-        lines += _matrix(cells, levels, rows, columns, fullest)
-    if len(panels) > MAX_PANELS:
-        lines += ["", f"... and {len(panels) - MAX_PANELS} more patterns over {third}"]
+    return Picture(
+        rows=rows,
+        columns=columns,
+        third=third,
+        levels=levels,
+        panels=tuple(Panel(alike=tuple(alike), cells=cells) for alike, cells in panels),
+        fullest=max(count for _, cells in panels for count in cells.values()),
+    )
+
+
+def draw(design: Design) -> list[str]:
+    """The picture as lines: a shade says how many configurations a cell has, against the fullest one."""
+    picture = of(design)
+    if picture is None:
+        return [f"(no picture of {design.configuration_count:,} configurations)"]
+    lines = [f"rows {picture.rows}, columns {picture.columns}; {_legend(picture.fullest)}"]
+    for panel in picture.panels[:MAX_PANELS]:
+        if len(picture.panels) > 1:
+            lines += ["", f"{picture.third} {', '.join(label(picture.third, level) for level in panel.alike)}"]
+        lines += _matrix(panel.cells, picture)
+    if len(picture.panels) > MAX_PANELS:
+        lines += ["", f"... and {len(picture.panels) - MAX_PANELS} more patterns over {picture.third}"]
     return lines
 
 
@@ -105,16 +140,16 @@ def _grouped(
     return groups
 
 
-def _matrix(
-    cells: Cells, levels: Mapping[str, Sequence[Level]], rows: str, columns: str, fullest: int
-) -> Iterator[str]:
+def _matrix(cells: Cells, picture: Picture) -> Iterator[str]:
+    rows, columns, levels = picture.rows, picture.columns, picture.levels
     shown = levels[columns][:MAX_COLUMNS]
     heads = [label(columns, level) for level in shown]
     width = max(len(label(rows, level)) for level in levels[rows])
     more = len(levels[columns]) - len(shown)
     yield " ".join([" " * width, *heads]) + (f"  ... and {more} more" if more else "")
     for row in levels[rows][:MAX_ROWS]:
-        marks = [_shade(cells[row, column], fullest) * len(head) for column, head in zip(shown, heads, strict=True)]
+        counts = [cells[row, column] for column in shown]
+        marks = [_shade(count, picture.fullest) * len(head) for count, head in zip(counts, heads, strict=True)]
         yield " ".join([label(rows, row).rjust(width), *marks])
     if len(levels[rows]) > MAX_ROWS:
         yield f"... and {len(levels[rows]) - MAX_ROWS} more rows"
