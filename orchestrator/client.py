@@ -7,16 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Self, TypeVar
+from urllib.parse import quote
 from uuid import uuid4
 
 import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from orchestrator.api import problems
-from orchestrator.api.models import NewToken
+from orchestrator.api.models import LARGEST_PAGE, NewToken, Page, Why
 from orchestrator.contracts.access import AuditLine, Scope, Token
-from orchestrator.contracts.campaigns import Campaign, Configuration, Progress
+from orchestrator.contracts.campaigns import Campaign, Configuration, Event, Progress
 from orchestrator.contracts.errors import UnavailableError
+from orchestrator.contracts.jobs import Job
+from orchestrator.contracts.jobs import State as JobState
 from orchestrator.contracts.nodes import Node
 
 Answer = TypeVar("Answer")
@@ -119,13 +122,30 @@ class Client:
         """The campaign as one self-contained HTML page."""
         return self._send("GET", f"campaigns/{campaign_id}/report").text
 
+    def events(self, campaign_id: int, *, limit: int | None = None) -> tuple[Event, ...]:
+        """What happened to a campaign, newest first."""
+        return self._items(Event, f"campaigns/{campaign_id}/events", most=limit)
+
+    def jobs(self, campaign_id: int, *, state: JobState | None = None, limit: int | None = None) -> tuple[Job, ...]:
+        """A campaign's jobs in the order in which they are handed out, all or those in this state."""
+        wanted = {} if state is None else {"state": str(state)}
+        return self._items(Job, f"campaigns/{campaign_id}/jobs", wanted, most=limit)
+
+    def why(self, campaign_id: int, job_id: int) -> str:
+        """Why this job does not run now, in one sentence."""
+        return self._ask(Why, "GET", f"campaigns/{campaign_id}/jobs/{job_id}/why").reason
+
     def nodes(self) -> tuple[Node, ...]:
         """Every node ever heard of."""
         return self._items(Node, "nodes")
 
+    def drain(self, name: str) -> Node:
+        """Give a node no more work; it ends the job it holds."""
+        return self._ask(Node, "POST", f"nodes/{quote(name, safe='')}/drain")
+
     def reinstate(self, name: str) -> Node:
         """Let a quarantined or draining node work again."""
-        return self._ask(Node, "POST", f"nodes/{name}/reinstate")
+        return self._ask(Node, "POST", f"nodes/{quote(name, safe='')}/reinstate")
 
     def create_token(self, name: str, scopes: Sequence[Scope], *, days: int | None) -> NewToken:
         """Make a token; the answer holds its secret. None days: in force until revoked."""
@@ -139,19 +159,27 @@ class Client:
         """End a token and the sign-ins that stand on it."""
         return self._ask(Token, "POST", f"tokens/{token_id}/revoke")
 
-    def audited(self, *, before: int | None = None, limit: int = 100) -> tuple[AuditLine, ...]:
+    def audited(self, *, limit: int = 100) -> tuple[AuditLine, ...]:
         """Who changed what, newest first."""
-        wanted = {"limit": str(limit)} | ({} if before is None else {"before": str(before)})
-        return self._items(AuditLine, "audit", wanted)
+        return self._items(AuditLine, "audit", most=limit)
 
     def _create(self, path: str, body: Mapping[str, Any], key: str | None) -> tuple[Campaign, bool]:
         headers = {"Idempotency-Key": key or str(uuid4())}
         response = self._send("POST", path, json=body, headers=headers)
         return self._read(Campaign, response), response.status_code == HTTPStatus.CREATED
 
-    def _items(self, kind: type[Answer], path: str, params: Mapping[str, str] | None = None) -> tuple[Answer, ...]:
-        response = self._send("GET", path, params=params)
-        return self._read(dict[str, tuple[kind, ...]], response)["items"]  # type: ignore[valid-type]
+    def _items(
+        self, kind: type[Answer], path: str, params: Mapping[str, str] | None = None, *, most: int | None = None
+    ) -> tuple[Answer, ...]:
+        """All pages of a list, or as many as have the first `most` items."""
+        found: list[Answer] = []
+        wanted = {**(params or {}), "limit": str(min(LARGEST_PAGE, most or LARGEST_PAGE))}
+        while True:
+            page = self._read(Page[kind], self._send("GET", path, params=wanted))  # type: ignore[valid-type]
+            found.extend(page.items)
+            if page.next is None or (most is not None and len(found) >= most):
+                return tuple(found[:most])
+            wanted["cursor"] = page.next
 
     def _ask(self, kind: type[Answer], method: str, path: str, *, body: Mapping[str, Any] | None = None) -> Answer:
         return self._read(kind, self._send(method, path, json=body))

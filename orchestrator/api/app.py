@@ -7,12 +7,12 @@ from importlib.metadata import version
 
 from fastapi import FastAPI
 
-from orchestrator.api import handlers
+from orchestrator.api import handlers, openapi
 from orchestrator.api.access import StopNow
 from orchestrator.api.credentials import Guesses, Holders
 from orchestrator.api.gate import BodyLimit, Gate
 from orchestrator.api.models import Health
-from orchestrator.api.routers import campaigns, configurations, nodes, tokens
+from orchestrator.api.routers import campaigns, configurations, findings, jobs, nodes, tokens
 from orchestrator.store.ports import Store
 
 PREFIX = "/api/v1"
@@ -38,10 +38,11 @@ def create(store: Store, *, stop_now: StopNow = leave_running) -> FastAPI:
     app.state.stop_now = stop_now
     app.state.holders = Holders(store.access)
     app.state.guesses = Guesses()
-    for router in (campaigns.router, configurations.router, nodes.router, tokens.router):
+    for router in (campaigns.router, jobs.router, configurations.router, findings.router, nodes.router, tokens.router):
         app.include_router(router, prefix=PREFIX)
     app.add_api_route("/healthz", _health, methods=["GET"], response_model=Health, tags=["health"])
     handlers.install(app)
+    openapi.install(app)
     app.add_middleware(BodyLimit)
     app.add_middleware(Gate, holders=app.state.holders, guesses=app.state.guesses)  # added last, so it stands first
     return app

@@ -5,13 +5,15 @@ Answers are the frozen values of `orchestrator.contracts`, which pydantic writes
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import Generic, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from orchestrator.contracts.access import Scope, Token
 
 Item = TypeVar("Item")
+LARGEST_PAGE = 1000
+"""Items of a list in one answer."""
 
 
 class _Value(BaseModel):
@@ -31,12 +33,30 @@ class Cancellation(_Value):
     now: bool = Field(default=False, description="End the runs in flight too, instead of waiting for their end.")
 
 
-class Rerun(_Value):
-    """Which configurations to measure again, in a child campaign."""
+class Picked(_Value):
+    """One configuration, picked by hand."""
 
-    flag: str = Field(description="A verdict, such as `multimodal`; or `incomplete`: whatever lacks valid runs.")
+    setting_id: int = Field(ge=1, lt=2**31)
+    mode: str = Field(max_length=200)
+
+
+class Rerun(_Value):
+    """Which configurations to measure again, in a child campaign: those with a flag, or those picked."""
+
+    flag: str | None = Field(
+        default=None, description="A verdict, such as `multimodal`; or `incomplete`: whatever lacks valid runs."
+    )
+    configurations: tuple[Picked, ...] = Field(
+        default=(), max_length=100_000, description="Picked ones; a setting is measured once, with all its modes."
+    )
     replicates: int | None = Field(default=None, ge=1, description="As many as before when not given.")
     seed: int | None = Field(default=None, ge=0, description="Of the order; one is chosen when not given.")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if (self.flag is None) == (not self.configurations):
+            raise ValueError("give a flag, or configurations")
+        return self
 
 
 class TokenRequest(_Value):
@@ -55,9 +75,25 @@ class NewToken(_Value):
 
 
 class Page(_Value, Generic[Item]):
-    """A list of things."""
+    """A list of things, or a part of it."""
 
     items: tuple[Item, ...]
+    next: str | None = Field(default=None, description="`cursor` of the next page; null: this is the last one.")
+
+
+class Why(_Value):
+    """Why a job does not run now."""
+
+    reason: str = Field(description="One sentence; where it runs, when it runs.")
+
+
+class Problem(_Value):
+    """What went wrong, in one line (RFC 9457)."""
+
+    type: str = Field(description="The kind of problem: `urn:modescope:...`, or `about:blank`.")
+    title: str
+    status: int
+    detail: str = Field(description="What was wrong, where, and what to do next.")
 
 
 class Health(_Value):

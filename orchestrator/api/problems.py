@@ -17,6 +17,7 @@ _STATUS: Mapping[type[errors.ModescopeError], HTTPStatus] = {
     errors.TooManyError: HTTPStatus.TOO_MANY_REQUESTS,
     errors.NotFoundError: HTTPStatus.NOT_FOUND,
     errors.ConflictError: HTTPStatus.CONFLICT,
+    errors.RequestError: HTTPStatus.UNPROCESSABLE_ENTITY,
     errors.StudyError: HTTPStatus.UNPROCESSABLE_ENTITY,
     errors.MissingPartError: HTTPStatus.UNPROCESSABLE_ENTITY,
     errors.UnavailableError: HTTPStatus.SERVICE_UNAVAILABLE,

@@ -54,6 +54,10 @@ class ForbiddenError(UserError):
     """This token does not cover that."""
 
 
+class RequestError(UserError):
+    """A parameter of the request cannot be used."""
+
+
 class TooManyError(UserError):
     """Too many requests of this kind; wait a moment."""
 
@@ -76,6 +80,10 @@ class MissingPartError(UserError):
 
 class SchemaError(UserError):
     """The database has another schema than this version of Modescope; run `modescope db upgrade`."""
+
+
+class RightsError(ModescopeError):
+    """The database does not let this role do that; `modescope rights` makes the roles."""
 
 
 class JobFailure(ModescopeError):  # noqa: N818 - a failure is the field's word, and it is a value of the ledger

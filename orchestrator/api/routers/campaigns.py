@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-import dataclasses
-import zlib
+import math
 from http import HTTPStatus
+from typing import Annotated
 from uuid import uuid4
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Response
 from fastapi.responses import HTMLResponse, StreamingResponse
 
-from orchestrator.api import export
+from orchestrator.api import export, openapi, paging
 from orchestrator.api.access import CampaignId, IdempotencyKey, Ledger, Stopper, may
 from orchestrator.api.models import Cancellation, Page, Rerun, StudyText
 from orchestrator.campaigns import repetition
 from orchestrator.campaigns.admission import check_engines
 from orchestrator.contracts.access import Scope
-from orchestrator.contracts.campaigns import Campaign, Progress, Submission
+from orchestrator.contracts.campaigns import Campaign, Event, Progress, State, Submission
 from orchestrator.store.ports import Store
 
 router = APIRouter(prefix="/campaigns", tags=["campaigns"], dependencies=[may(Scope.READ)])
+THERE_ALREADY: openapi.Responses = {
+    200: {"model": Campaign, "description": "The idempotency key has been here before."},
+    **openapi.documented(HTTPStatus.CONFLICT),
+}
 
 
-@router.post("", status_code=HTTPStatus.CREATED, dependencies=[may(Scope.SUBMIT)])
+@router.post("", status_code=HTTPStatus.CREATED, dependencies=[may(Scope.SUBMIT)], responses=THERE_ALREADY)
 def submit(body: StudyText, store: Ledger, response: Response, idempotency_key: IdempotencyKey = None) -> Campaign:
     """Check a study, enumerate and plan it, and store it as a campaign; 200 when the key has been here before."""
     from orchestrator.design import study
@@ -34,36 +38,47 @@ def submit(body: StudyText, store: Ledger, response: Response, idempotency_key: 
 
 
 @router.get("")
-def all_campaigns(store: Ledger) -> Page[Campaign]:
+def all_campaigns(
+    store: Ledger,
+    state: Annotated[State | None, Query(description="Only those in this state.")] = None,
+    cursor: paging.Cursor = None,
+    limit: paging.Limit = paging.PAGE,
+) -> Page[Campaign]:
     """Every campaign, newest first."""
-    return Page(items=tuple(store.campaigns.all()))
+    (before,) = paging.after(cursor, int) or (math.inf,)
+    return paging.of_all(
+        store.campaigns.all(),
+        limit,
+        lambda campaign: (campaign.id,),
+        lambda campaign: campaign.id < float(before) and state in (None, campaign.state),
+    )
 
 
-@router.get("/{campaign_id}")
+@router.get("/{campaign_id}", responses=openapi.NOT_FOUND)
 def one(campaign_id: CampaignId, store: Ledger) -> Campaign:
     """One campaign."""
     return store.campaigns.get(campaign_id)
 
 
-@router.get("/{campaign_id}/progress")
+@router.get("/{campaign_id}/progress", responses=openapi.NOT_FOUND)
 def progress(campaign_id: CampaignId, store: Ledger) -> Progress:
     """How far it is; counted, so it may be asked often."""
     return store.campaigns.progress(campaign_id)
 
 
-@router.post("/{campaign_id}/pause", dependencies=[may(Scope.OPERATE)])
+@router.post("/{campaign_id}/pause", dependencies=[may(Scope.OPERATE)], responses=openapi.REFUSED)
 def pause(campaign_id: CampaignId, store: Ledger) -> Campaign:
     """Start nothing new; runs in flight end."""
     return store.campaigns.pause(campaign_id)
 
 
-@router.post("/{campaign_id}/resume", dependencies=[may(Scope.OPERATE)])
+@router.post("/{campaign_id}/resume", dependencies=[may(Scope.OPERATE)], responses=openapi.REFUSED)
 def resume(campaign_id: CampaignId, store: Ledger) -> Campaign:
     """Undo a pause."""
     return store.campaigns.resume(campaign_id)
 
 
-@router.post("/{campaign_id}/cancel", dependencies=[may(Scope.OPERATE)])
+@router.post("/{campaign_id}/cancel", dependencies=[may(Scope.OPERATE)], responses=openapi.REFUSED)
 def cancel(campaign_id: CampaignId, store: Ledger, stop_now: Stopper, body: Cancellation | None = None) -> Campaign:
     """Give up what is not measured yet; what is measured stays."""
     at_work = [node.name for node in store.nodes.all() if node.job_id is not None]  # a cancelled job is nobody's
@@ -73,7 +88,12 @@ def cancel(campaign_id: CampaignId, store: Ledger, stop_now: Stopper, body: Canc
     return cancelled
 
 
-@router.post("/{campaign_id}/rerun", dependencies=[may(Scope.SUBMIT)], status_code=HTTPStatus.CREATED)
+@router.post(
+    "/{campaign_id}/rerun",
+    dependencies=[may(Scope.SUBMIT)],
+    status_code=HTTPStatus.CREATED,
+    responses=THERE_ALREADY | openapi.NOT_FOUND,
+)
 def rerun(
     campaign_id: CampaignId,
     body: Rerun,
@@ -81,26 +101,28 @@ def rerun(
     response: Response,
     idempotency_key: IdempotencyKey = None,
 ) -> Campaign:
-    """Measure the flagged configurations again, as a child campaign."""
-    from orchestrator.design.submission import rerun as plan
-
-    campaigns = store.campaigns
-    found = campaigns.configurations(campaign_id)
-    ordinals = repetition.ordinals(body.flag, campaigns.progress(campaign_id), found)
+    """Measure the settings of flagged or picked configurations again, all modes of each, as a child campaign."""
+    found = store.campaigns.configurations(campaign_id)
+    if body.flag is not None:
+        chosen = repetition.ordinals(body.flag, store.campaigns.progress(campaign_id), found)
+    else:
+        pairs = {(picked.setting_id, picked.mode) for picked in body.configurations}
+        chosen = repetition.ordinals_of(pairs, campaign_id, found)
     key = idempotency_key or str(uuid4())
-    # From the key, so that a repeated request plans the same child and not a conflicting one.
-    seed = body.seed if body.seed is not None else zlib.crc32(f"{campaign_id} {key}".encode())
-    parent, design = campaigns.study(campaign_id), campaigns.design(campaign_id)
-    child = plan(
-        parent,
-        design,
-        ordinals,
-        seed=seed,
-        replicates=body.replicates,
-        parent_id=campaign_id,
-        nodes=_names(store),
+    return _told(
+        repetition.submit(store, campaign_id, chosen, key=key, seed=body.seed, replicates=body.replicates), response
     )
-    return _store(dataclasses.replace(child, idempotency_key=key), store, response)
+
+
+@router.get("/{campaign_id}/events", responses=openapi.NOT_FOUND)
+def events(
+    campaign_id: CampaignId, store: Ledger, cursor: paging.Cursor = None, limit: paging.Limit = paging.PAGE
+) -> Page[Event]:
+    """What happened to it and to its nodes, newest first."""
+    store.campaigns.get(campaign_id)
+    (before,) = paging.after(cursor, int) or (None,)
+    found = store.campaigns.events(campaign_id, before=None if before is None else int(before), limit=limit + 1)
+    return paging.page(found, limit, lambda event: (event.id,))
 
 
 @router.get("/{campaign_id}/export", response_class=StreamingResponse)
@@ -126,7 +148,11 @@ def _names(store: Store) -> list[str]:
 
 def _store(planned: Submission, store: Store, response: Response) -> Campaign:
     check_engines(planned, store.nodes.all())
-    campaign, new = store.campaigns.submit(planned)
+    return _told(store.campaigns.submit(planned), response)
+
+
+def _told(submitted: tuple[Campaign, bool], response: Response) -> Campaign:
+    campaign, new = submitted
     if not new:
         response.status_code = HTTPStatus.OK
     return campaign

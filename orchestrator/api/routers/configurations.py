@@ -2,22 +2,88 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from collections.abc import Mapping
+from typing import Annotated, Any
 
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+
+from orchestrator.api import openapi, paging
 from orchestrator.api.access import CampaignId, Ledger, may
+from orchestrator.api.caching import IfNoneMatch, unless_had
 from orchestrator.api.models import Page
 from orchestrator.contracts.access import Scope
 from orchestrator.contracts.campaigns import Configuration
+from orchestrator.contracts.errors import RequestError
+from orchestrator.contracts.findings import ConfigurationPage
 
 router = APIRouter(
-    prefix="/campaigns/{campaign_id}/configurations", tags=["configurations"], dependencies=[may(Scope.READ)]
+    prefix="/campaigns/{campaign_id}/configurations",
+    tags=["configurations"],
+    dependencies=[may(Scope.READ)],
+    responses=openapi.REFUSED | openapi.UNCHANGED,
 )
+SettingId = Annotated[int, Path(ge=1, lt=2**31)]
+WORD = r"^[^\x00-\x1f\x7f]*$"
+Word = Annotated[str | None, Query(max_length=200, pattern=WORD)]
+LEVEL = "level."
+MOST_LEVELS = 20
 
 
-@router.get("")
+async def _levels(request: Request) -> Mapping[str, str]:
+    """`level.threads=4`: factors are data, so their names stand in no signature."""
+    wanted = {name[len(LEVEL) :]: text for name, text in request.query_params.items() if name.startswith(LEVEL)}
+    if len(wanted) > MOST_LEVELS or any(len(text) > 200 or not text.isprintable() for text in wanted.values()):
+        raise RequestError(f"level: at most {MOST_LEVELS} levels of at most 200 printable characters")
+    return wanted
+
+
+Levels = Annotated[Mapping[str, str], Depends(_levels)]
+
+
+@router.get("", response_model=Page[Configuration])
 def of_campaign(
-    campaign_id: CampaignId, store: Ledger, verdict: str | None = None, mode: str | None = None
-) -> Page[Configuration]:
-    """A campaign's configurations in order of setting and mode, all or those with this verdict or mode."""
-    store.campaigns.get(campaign_id)
-    return Page(items=tuple(store.campaigns.configurations(campaign_id, verdict=verdict, mode=mode)))
+    *,
+    campaign_id: CampaignId,
+    store: Ledger,
+    response: Response,
+    levels: Levels,
+    verdict: Word = None,
+    mode: Word = None,
+    cursor: paging.Cursor = None,
+    limit: paging.Limit = paging.PAGE,
+    if_none_match: IfNoneMatch = None,
+) -> Any:
+    """A campaign's configurations in order of setting and mode; those with this verdict, mode, `level.FACTOR=LEVEL`."""
+    behind = paging.after(cursor, int, str)
+
+    def make() -> Page[Configuration]:
+        found = store.campaigns.configurations(
+            campaign_id,
+            verdict=verdict,
+            mode=mode,
+            levels=levels,
+            after=None if behind is None else (int(behind[0]), str(behind[1])),
+            limit=limit + 1,
+        )
+        return paging.page(found, limit, lambda one: (one.ordinal, one.mode))
+
+    return unless_had(store.campaigns.version(campaign_id), if_none_match, response, make)
+
+
+@router.get("/{setting_id}/{mode}", response_model=ConfigurationPage)
+def one(
+    *,
+    campaign_id: CampaignId,
+    setting_id: SettingId,
+    mode: Annotated[str, Path(max_length=200, pattern=WORD)],
+    store: Ledger,
+    response: Response,
+    if_none_match: IfNoneMatch = None,
+) -> Any:
+    """One configuration: its fit (all candidates with their BIC, density modes) and its runs in order of start."""
+    return unless_had(
+        store.campaigns.version(campaign_id),
+        if_none_match,
+        response,
+        lambda: store.campaigns.configuration(campaign_id, setting_id, mode),
+    )

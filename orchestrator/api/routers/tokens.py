@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path
 
+from orchestrator.api import openapi, paging
 from orchestrator.api.access import Ledger, may
 from orchestrator.api.models import NewToken, Page, TokenRequest
 from orchestrator.contracts.access import AuditLine, Scope, Token, digest, new_secret
@@ -15,7 +17,7 @@ router = APIRouter(tags=["access"], dependencies=[may(Scope.ADMIN)])
 DAY_S = 86_400.0
 
 
-@router.post("/tokens", status_code=HTTPStatus.CREATED)
+@router.post("/tokens", status_code=HTTPStatus.CREATED, responses=openapi.documented(HTTPStatus.CONFLICT))
 def create(body: TokenRequest, store: Ledger) -> NewToken:
     """Make a token. Its secret stands in this answer and nowhere else."""
     secret = new_secret()
@@ -25,22 +27,23 @@ def create(body: TokenRequest, store: Ledger) -> NewToken:
 
 
 @router.get("/tokens")
-def all_tokens(store: Ledger) -> Page[Token]:
+def all_tokens(store: Ledger, cursor: paging.Cursor = None, limit: paging.Limit = paging.PAGE) -> Page[Token]:
     """Every token, newest first, also those that are revoked or have expired."""
-    return Page(items=tuple(store.access.tokens()))
+    (before,) = paging.after(cursor, int) or (math.inf,)
+    return paging.of_all(
+        store.access.tokens(), limit, lambda token: (token.id,), lambda token: token.id < float(before)
+    )
 
 
-@router.post("/tokens/{token_id}/revoke")
+@router.post("/tokens/{token_id}/revoke", responses=openapi.NOT_FOUND)
 def revoke(token_id: Annotated[int, Path(ge=1, lt=2**31)], store: Ledger) -> Token:
     """End a token and every sign-in that stands on it, within two seconds."""
     return store.access.revoke(token_id)
 
 
 @router.get("/audit")
-def audited(
-    store: Ledger,
-    before: Annotated[int | None, Query(ge=1, lt=2**63, description="Older than the line with this id.")] = None,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-) -> Page[AuditLine]:
+def audited(store: Ledger, cursor: paging.Cursor = None, limit: paging.Limit = paging.PAGE) -> Page[AuditLine]:
     """Who changed what, when, from where; newest first."""
-    return Page(items=tuple(store.access.audited(before=before, limit=limit)))
+    (before,) = paging.after(cursor, int) or (None,)
+    found = store.access.audited(before=None if before is None else int(before), limit=limit + 1)
+    return paging.page(found, limit, lambda line: (line.id,))
