@@ -36,7 +36,7 @@ class Fault:
         """Undo it."""
 
     def clear(self, stage: Stage) -> None:
-        """After the campaign's end: leave the system as it was found."""
+        """After the audit: leave the system as it was found."""
 
     def missing_steps(self, stage: Stage) -> frozenset[int]:
         """Steps of which no run is expected."""

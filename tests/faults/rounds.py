@@ -56,8 +56,8 @@ def play(system: System, fault: Fault, *, seed: int, number: int, scale: float, 
         stuck = [str(never)]
         system.start_all()
         stage.give_up()
-    fault.clear(stage)
     findings = audit.audit(stage, fault, stuck)
+    fault.clear(stage)
     recovery_s = [
         took_s for one in stage.strikes if one.healed_at and (took_s := fault.recovery_s(stage, one)) is not None
     ]
