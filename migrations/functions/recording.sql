@@ -153,10 +153,10 @@ BEGIN
     SELECT array_agg(j.id) INTO v_jobs FROM jobs AS j
     WHERE j.id = ANY (v_jobs) AND j.state IN ('queued', 'offered', 'set_aside') AND is_covered(j);
     IF v_jobs IS NOT NULL THEN
-        UPDATE jobs AS j SET state = 'done', offered_at = NULL, node_id = (
-            SELECT min(s.node_id) FROM runs AS r JOIN sessions AS s ON s.id = r.session_id
-            WHERE r.id = ANY (v_stored) AND r.job_id = j.id)
-        WHERE j.id = ANY (v_jobs) AND j.state IN ('queued', 'offered', 'set_aside');
+        UPDATE jobs AS j SET state = 'done', offered_at = NULL, node_id = k.node_id
+        FROM (SELECT r.job_id, min(s.node_id) AS node_id FROM runs AS r JOIN sessions AS s ON s.id = r.session_id
+              WHERE r.id = ANY (v_stored) GROUP BY r.job_id) AS k
+        WHERE j.id = k.job_id AND j.id = ANY (v_jobs) AND j.state IN ('queued', 'offered', 'set_aside');
     END IF;
     IF cardinality(v_complete) > 0 THEN
         PERFORM open_analyses(v_complete);

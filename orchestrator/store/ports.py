@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
 from orchestrator.contracts.access import Act, AuditLine, Scope, Token
@@ -138,6 +138,9 @@ class Runs(Protocol):
         Raises ConflictError, and stores nothing, when a run does not fit: a session, setting or job that is not
         known here, a replicate outside its job, a wrong number of values.
         """
+
+    def told(self, setting_id: int) -> dict[UUID, Mapping[str, Any]]:
+        """`details` and `observed` of the setting's runs, by run id; runs of which nothing was told are left out."""
 
 
 class Analyses(Protocol):

@@ -117,6 +117,7 @@ def fill(url: str, campaign_id: int, replicates: int) -> None:
         named = {"campaign": campaign_id, "nodes": NODES, "block": BLOCK, "first": first[0], "replicates": replicates}
         connection.execute(RUNS, named)
         connection.execute(TELEMETRY, named)
+        connection.execute("SELECT setval('telemetry_id_seq', (SELECT max(id) FROM telemetry))")
         connection.execute("SET session_replication_role = origin")
         for statement in COUNTED.split(";\n"):
             if statement.strip():

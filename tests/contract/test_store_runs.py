@@ -199,3 +199,17 @@ def test_a_batch_with_a_run_that_does_not_fit_is_refused_whole(
         agent.record(good, bad)
     assert store.campaigns.progress(campaign_id).valid_runs == 0
     assert list(store.campaigns.export(campaign_id)) == []
+
+
+def test_what_was_told_about_runs_is_kept_to_the_last_digit(store: StoreUnderTest) -> None:
+    agent = Agent(store)
+    submitted(store, study(replicates=3))
+    job = agent.take()
+    told = [
+        {"details": {"readers": {"parent_kbps": 889431.38}}, "observed": {"khz": 1 / 3, "governor": 'per"form\\ance'}},
+        {"details": {"output": "Segmentation fault\né"}, "observed": {}},
+    ]
+    failed, quiet = agent.run(job, job.pending[1], valid=False), agent.run(job, job.pending[2])
+    runs = [replace(agent.run(job), **told[0]), replace(failed, reason='ended with "11"\\n', **told[1])]
+    agent.record(*runs, quiet)
+    assert store.runs.told(job.setting_id) == {run.id: expected for run, expected in zip(runs, told, strict=True)}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
 from orchestrator.contracts.errors import ConflictError
@@ -45,6 +46,13 @@ class Runs:
             known=tuple(batch.known),
             conflicting=tuple(batch.conflicting),
         )
+
+    @transaction
+    def told(self, setting_id: int) -> dict[UUID, Mapping[str, Any]]:
+        rows = (row.run for runs in self.tables.settings[setting_id].runs.values() for row in runs)
+        return {
+            run.id: {"details": run.details, "observed": run.observed} for run in rows if run.details or run.observed
+        }
 
     def _take(self, run: Run, node: str, batch: _Sorted) -> None:
         earlier = self.tables.runs.get(run.id)

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import text
+
 from orchestrator.contracts.runs import Receipt, Run
 from orchestrator.store.postgres.connection import Database
-from orchestrator.store.telemetry import pack
+from orchestrator.store.telemetry import pack, unpack
 
 _OF_BLOCK = ("integer", "integer", "bigint", "smallint", "uuid", "text", "text", "real", "bytea")
 _OF_RUN = (
@@ -18,6 +20,15 @@ _OF_RUN = (
 )  # fmt: skip
 _ARGUMENTS = ", ".join(f"%s::{kind}[]" for kind in _OF_BLOCK + _OF_RUN)
 _RECORD = f"SELECT run_id, outcome FROM record({_ARGUMENTS})"  # noqa: S608 - types of our own
+_TOLD = text("""
+    SELECT b.packed, r.sequences, r.ids FROM (
+        SELECT telemetry_id, array_agg(sequence) AS sequences, array_agg(id) AS ids
+        FROM (
+            SELECT telemetry_id, sequence, id FROM runs WHERE setting_id = :setting AND validity = 'valid'
+            UNION ALL SELECT telemetry_id, sequence, id FROM runs WHERE setting_id = :setting AND validity <> 'valid'
+        ) AS either GROUP BY telemetry_id  -- two partial indexes hold each run once
+    ) AS r JOIN telemetry AS b ON b.id = r.telemetry_id
+""")
 _NEEDS_ESCAPE = re.compile(r'(["\\])')
 
 
@@ -35,6 +46,18 @@ class PostgresRuns:
         with self._database.calling() as connection:
             outcomes: dict[UUID, str] = dict(connection.exec_driver_sql(_RECORD, batch).all())
         return _receipt(runs, outcomes)
+
+    def told(self, setting_id: int) -> dict[UUID, Mapping[str, Any]]:
+        """`details` and `observed` of the setting's runs, by run id."""
+        with self._database.reading() as connection:
+            rows = connection.execute(_TOLD, {"setting": setting_id}).all()
+        found = {}
+        for row in rows:
+            runs = dict(zip(row.sequences, row.ids, strict=True))
+            for record in unpack(row.packed):
+                if record["sequence"] in runs and (record["details"] or record["observed"]):
+                    found[runs[record["sequence"]]] = {name: record[name] for name in ("details", "observed")}
+        return found
 
 
 def _arrays(runs: Sequence[Run]) -> tuple[str, ...]:
@@ -64,8 +87,8 @@ def _array(values: Iterable[object]) -> str:
     return "{" + ",".join(["NULL" if value is None else str(value) for value in values]) + "}"
 
 
-def _quoted(text: str) -> str:
-    return '"' + _NEEDS_ESCAPE.sub(r"\\\1", text) + '"'
+def _quoted(words: str) -> str:
+    return '"' + _NEEDS_ESCAPE.sub(r"\\\1", words) + '"'
 
 
 def _packed(runs: Sequence[Run]) -> str | None:
