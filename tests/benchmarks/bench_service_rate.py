@@ -114,9 +114,11 @@ def simulated(setting: Setting) -> Iterator[Line]:
     yield from errors_of("simulated", np.array([one.error for one in seen]))
     for basis in sorted({one.basis for one in seen}):
         chosen = np.array([one.error for one in seen if one.basis == basis])
-        yield Line(what=f"  of these from {basis}: runs, median |error|", bar="", measured=told(chosen), met=None)
+        yield Line(
+            what=f"  of these from {basis}: runs, median size of the error", bar="", measured=told(chosen), met=None
+        )
     published = np.array([one.error_published for one in seen if np.isfinite(one.error_published)])
-    yield Line(what="  rate_published: runs, median |error|", bar="", measured=told(published), met=None)
+    yield Line(what="  rate_published: runs, median size of the error", bar="", measured=told(published), met=None)
     phantom = float(np.mean([one.changes > 0 for one in seen]))
     yield Line(what="phantom phases in constant runs", bar="<= 2 %", measured=f"{phantom:.2%}", met=phantom <= 0.02)
 
@@ -130,7 +132,7 @@ def errors_of(name: str, error: Array) -> Iterator[Line]:
         measured=f"{within:.2%}",
         met=within >= 0.95,
     )
-    yield Line(what=f"{name}: median |error|", bar="<= 5 %", measured=f"{median:.2%}", met=median <= 0.05)
+    yield Line(what=f"{name}: median size of the error", bar="<= 5 %", measured=f"{median:.2%}", met=median <= 0.05)
 
 
 def told(error: Array) -> str:
@@ -240,7 +242,9 @@ def campaigns(setting: Setting) -> Iterator[Line]:
         measured=f"{cover:.1%}",
         met=0.75 <= cover <= 0.9,
     )
-    yield Line(what="time left: median |error| half-way", bar="<= 10 %", measured=f"{median:.1%}", met=median <= 0.1)
+    yield Line(
+        what="time left: median size of the error half-way", bar="<= 10 %", measured=f"{median:.1%}", met=median <= 0.1
+    )
 
 
 def pipeline(_setting: Setting) -> Iterator[Line]:
