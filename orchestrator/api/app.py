@@ -12,7 +12,8 @@ from orchestrator.api.access import StopNow
 from orchestrator.api.credentials import Guesses, Holders
 from orchestrator.api.gate import BodyLimit, Gate
 from orchestrator.api.models import Health
-from orchestrator.api.routers import campaigns, configurations, findings, jobs, nodes, tokens
+from orchestrator.api.routers import campaigns, configurations, findings, jobs, nodes, streams, tokens
+from orchestrator.api.streams import Feeds
 from orchestrator.store.ports import Store
 
 PREFIX = "/api/v1"
@@ -38,8 +39,9 @@ def create(store: Store, *, stop_now: StopNow = leave_running) -> FastAPI:
     app.state.stop_now = stop_now
     app.state.holders = Holders(store.access)
     app.state.guesses = Guesses()
-    for router in (campaigns.router, jobs.router, configurations.router, findings.router, nodes.router, tokens.router):
-        app.include_router(router, prefix=PREFIX)
+    app.state.feeds = Feeds()
+    for part in (campaigns, jobs, configurations, findings, nodes, streams, tokens):
+        app.include_router(part.router, prefix=PREFIX)
     app.add_api_route("/healthz", _health, methods=["GET"], response_model=Health, tags=["health"])
     handlers.install(app)
     openapi.install(app)

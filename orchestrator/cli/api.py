@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,6 +53,7 @@ def _serve(host: str, port: int, tls_certificate: Path | None, tls_key: Path | N
     import uvicorn
 
     from orchestrator import queue, wiring
+    from orchestrator.api.serving import Server
     from orchestrator.settings import Settings
     from orchestrator.web import site
 
@@ -59,12 +61,13 @@ def _serve(host: str, port: int, tls_certificate: Path | None, tls_key: Path | N
     store = wiring.open_store(settings, keep=CONNECTIONS_KEPT)
     try:
         admit(store, os.environ.get("MODESCOPE_TOKEN"))
-        uvicorn.run(
-            site.create(
-                store,
-                stop_now=partial(queue.stop_now, settings.redis_url),
-                over_tls=behind_proxy or tls_certificate is not None,
-            ),
+        application = site.create(
+            store,
+            stop_now=partial(queue.stop_now, settings.redis_url),
+            over_tls=behind_proxy or tls_certificate is not None,
+        )
+        config = uvicorn.Config(
+            application,
             host=host,
             port=port,
             ssl_certfile=tls_certificate,
@@ -73,6 +76,8 @@ def _serve(host: str, port: int, tls_certificate: Path | None, tls_key: Path | N
             access_log=False,
             server_header=False,
         )
+        with suppress(KeyboardInterrupt):
+            Server(config, application).run()
     finally:
         store.close()
 

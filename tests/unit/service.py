@@ -9,13 +9,15 @@ from contextlib import contextmanager
 import uvicorn
 from fastapi import FastAPI
 
+from orchestrator.api.serving import Server
+
 STARTS_WITHIN_S = 10.0
 
 
 @contextmanager
 def serving(application: FastAPI) -> Iterator[str]:
     """The address at which it answers."""
-    server = _Server(uvicorn.Config(application, host="127.0.0.1", port=0, log_config=None))
+    server = _Server(uvicorn.Config(application, host="127.0.0.1", port=0, log_config=None), application)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
@@ -27,11 +29,11 @@ def serving(application: FastAPI) -> Iterator[str]:
         thread.join()
 
 
-class _Server(uvicorn.Server):
+class _Server(Server):
     """Says when it listens; signals stay with pytest."""
 
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
+    def __init__(self, config: uvicorn.Config, application: FastAPI) -> None:
+        super().__init__(config, application)
         self.listening = threading.Event()
 
     async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
