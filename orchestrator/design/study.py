@@ -187,9 +187,14 @@ def load(text: str, *, where: str) -> Study:
 
 def preset(name: str) -> Study:
     """A study that comes with Modescope. Raises StudyError."""
+    return load(preset_text(name), where=name)
+
+
+def preset_text(name: str) -> str:
+    """Its file, as it was written. Raises StudyError."""
     if name not in preset_names():
         raise StudyError(f"no preset {in_short(name)}{nearest(name, preset_names())}")
-    return load((PRESETS / f"{name}.yaml").read_text(encoding="utf-8"), where=name)
+    return (PRESETS / f"{name}.yaml").read_text(encoding="utf-8")
 
 
 def preset_names() -> list[str]:

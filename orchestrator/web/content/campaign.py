@@ -1,0 +1,176 @@
+"""One campaign while it runs and afterwards: how far, how fast, what is wrong, what comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from orchestrator.campaigns.repetition import INCOMPLETE
+from orchestrator.contracts.campaigns import Campaign, Event, NodeShare, Progress
+from orchestrator.contracts.campaigns import State as CampaignState
+from orchestrator.contracts.jobs import OPEN, Job, State
+from orchestrator.contracts.overviews import PACE_SLICE_S, Pace
+from orchestrator.report import svg
+from orchestrator.report.content import FLAGGED
+from orchestrator.store.ports import Store
+from orchestrator.web.content import campaigns
+from orchestrator.web.content.campaigns import Row
+
+EVENTS = 12
+JOBS = 6
+"""Of each kind; a campaign may have a hundred thousand."""
+WIDTH, HEIGHT = 600.0, 72.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NodeLine:
+    """What a node does for the campaign."""
+
+    share: NodeShare
+    runs_per_s: float
+    part: float
+    """Of all valid runs, from 0 to 1."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """An answer to "why is this job not running?"."""
+
+    job_id: int
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Content:
+    """A campaign at one moment."""
+
+    progress: Progress
+    nodes: tuple[NodeLine, ...]
+    pace: Pace
+    picture: Markup | None
+    """Runs a second over the last ten minutes."""
+    invalid_reasons: Mapping[str, int]
+    events: tuple[Event, ...]
+    running: tuple[Job, ...]
+    waiting: tuple[Job, ...]
+    set_aside: tuple[Job, ...]
+    stalled: str | None
+    """Why nothing is measured at all although the campaign wants it."""
+    asked: Asked | None
+    family: tuple[Row, ...]
+    """What it descends from and what descends from that; empty where it stands alone."""
+    rerunnable: tuple[str, ...]
+    """Flags that a re-run may be asked for."""
+
+    @property
+    def campaign(self) -> Campaign:
+        """Itself."""
+        return self.progress.campaign
+
+    @property
+    def is_open(self) -> bool:
+        """May it still be paused, resumed, cancelled?"""
+        return self.campaign.state is CampaignState.RUNNING
+
+    @property
+    def measured(self) -> float:
+        """The share of its runs that is there, from 0 to 1."""
+        return self.progress.valid_runs / max(self.campaign.expected_runs, 1)
+
+    @property
+    def flagged(self) -> int:
+        """Flagged configurations so far."""
+        return self.progress.verdicts.get(FLAGGED, 0)
+
+    @property
+    def missing(self) -> int:
+        """Runs without which it ended, or which are still to come."""
+        return max(0, self.campaign.expected_runs - self.progress.valid_runs)
+
+
+def gather(store: Store, campaign_id: int, *, job_id: int | None = None) -> Content:
+    """Ask the store for all of it; costs the same at any number of valid runs. Raises NotFoundError."""
+    progress, pace = store.campaigns.progress(campaign_id), store.overviews.pace(campaign_id)
+    archived = progress.campaign.archive is not None
+    jobs = {kind: () if archived else _jobs(store, campaign_id, states) for kind, states in _KINDS.items()}
+    family = campaigns.rows(store.overviews.family(campaign_id))
+    return Content(
+        progress=progress,
+        nodes=_nodes(progress, pace),
+        pace=pace,
+        picture=_picture(pace),
+        invalid_reasons={} if archived else store.campaigns.invalid_reasons(campaign_id),
+        events=tuple(store.campaigns.events(campaign_id, limit=EVENTS)),
+        **jobs,
+        stalled=_stalled(store, progress, jobs["running"], jobs["waiting"]),
+        asked=None if job_id is None else Asked(job_id=job_id, reason=store.jobs.why(campaign_id, job_id)),
+        family=family if len(family) > 1 else (),
+        rerunnable=() if archived else _rerunnable(progress),
+    )
+
+
+_KINDS: Mapping[str, tuple[State, ...]] = {
+    "running": (State.LEASED,),
+    "waiting": (State.QUEUED, State.OFFERED),
+    "set_aside": (State.SET_ASIDE,),
+}
+
+
+def _jobs(store: Store, campaign_id: int, states: tuple[State, ...]) -> tuple[Job, ...]:
+    return tuple(store.jobs.of_campaign(campaign_id, states=states, limit=JOBS))
+
+
+def _nodes(progress: Progress, pace: Pace) -> tuple[NodeLine, ...]:
+    return tuple(
+        NodeLine(
+            share=share,
+            runs_per_s=pace.runs_per_s.get(share.node, 0.0),
+            part=share.valid / max(progress.valid_runs, 1),
+        )
+        for share in progress.nodes
+    )
+
+
+def _stalled(store: Store, progress: Progress, running: tuple[Job, ...], waiting: tuple[Job, ...]) -> str | None:
+    campaign = progress.campaign
+    if campaign.state is not CampaignState.RUNNING or campaign.paused or running or not waiting:
+        return None
+    return store.jobs.why(campaign.id, waiting[0].id)
+
+
+def _rerunnable(progress: Progress) -> tuple[str, ...]:
+    """Verdicts once they are final, the flagged first; and what lacks runs."""
+    verdicts = sorted(progress.verdicts, key=lambda verdict: verdict != FLAGGED) if progress.verdicts_final else []
+    ended_short = progress.campaign.state is not CampaignState.RUNNING and (
+        progress.valid_runs < progress.campaign.expected_runs
+    )
+    return (*verdicts, INCOMPLETE) if ended_short else tuple(verdicts)
+
+
+def open_jobs(jobs: Mapping[str, int]) -> int:
+    """How many are not over."""
+    return sum(count for state, count in jobs.items() if state in OPEN)
+
+
+def _picture(pace: Pace) -> Markup | None:
+    """The rate over time as an area from the left to now."""
+    rates = pace.slices
+    if len(rates) < 3:
+        return None
+    area = svg.Area(
+        left=0, right=WIDTH, top=4, bottom=HEIGHT - 1, x_low=0, x_high=len(rates) - 1, y_high=max(*rates, 1e-9)
+    )
+    line = [(area.x(place), area.y(rate)) for place, rate in enumerate(rates)]
+    minutes = len(rates) * PACE_SLICE_S / 60
+    title = f"Valid runs a second over {minutes:.0f} min: now {rates[-1]:,.1f}, at most {max(rates):,.1f}"
+    return svg.element(
+        "svg",
+        svg.element("title", title),
+        svg.path([(area.left, area.bottom), *line, (area.right, area.bottom)], closed=True, class_="area"),
+        svg.path(line, class_="line"),
+        viewBox=f"0 0 {WIDTH:g} {HEIGHT:g}",
+        role="img",
+        preserveAspectRatio="none",
+    )
