@@ -12,7 +12,7 @@ from orchestrator.api.access import StopNow
 from orchestrator.api.credentials import Guesses, Holders
 from orchestrator.api.gate import BodyLimit, Gate
 from orchestrator.api.models import Health
-from orchestrator.api.routers import campaigns, configurations, findings, jobs, nodes, streams, tokens
+from orchestrator.api.routers import campaigns, configurations, findings, jobs, nodes, streams, studies, tokens
 from orchestrator.api.streams import Feeds
 from orchestrator.store.ports import Store
 
@@ -40,7 +40,7 @@ def create(store: Store, *, stop_now: StopNow = leave_running) -> FastAPI:
     app.state.holders = Holders(store.access)
     app.state.guesses = Guesses()
     app.state.feeds = Feeds()
-    for part in (campaigns, jobs, configurations, findings, nodes, streams, tokens):
+    for part in (campaigns, jobs, configurations, findings, nodes, streams, studies, tokens):
         app.include_router(part.router, prefix=PREFIX)
     app.add_api_route("/healthz", _health, methods=["GET"], response_model=Health, tags=["health"])
     handlers.install(app)

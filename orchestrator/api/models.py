@@ -16,31 +16,33 @@ LARGEST_PAGE = 1000
 """Items of a list in one answer."""
 
 
-class _Value(BaseModel):
+class Value(BaseModel):
+    """Frozen, and without what it does not know."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class StudyText(_Value):
+class StudyText(Value):
     """A study to be submitted."""
 
     study: str = Field(description="The study file, as YAML text.")
     where: str = Field(default="study", max_length=1000, description="What messages call the file.")
 
 
-class Cancellation(_Value):
+class Cancellation(Value):
     """How to cancel."""
 
     now: bool = Field(default=False, description="End the runs in flight too, instead of waiting for their end.")
 
 
-class Picked(_Value):
+class Picked(Value):
     """One configuration, picked by hand."""
 
     setting_id: int = Field(ge=1, lt=2**31)
     mode: str = Field(max_length=200)
 
 
-class Rerun(_Value):
+class Rerun(Value):
     """Which configurations to measure again, in a child campaign: those with a flag, or those picked."""
 
     flag: str | None = Field(
@@ -59,7 +61,7 @@ class Rerun(_Value):
         return self
 
 
-class TokenRequest(_Value):
+class TokenRequest(Value):
     """A token to be made."""
 
     name: str = Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$", description="Whose it is.")
@@ -67,27 +69,27 @@ class TokenRequest(_Value):
     days: int | None = Field(default=90, ge=1, le=3650, description="How long it is in force; null: until revoked.")
 
 
-class NewToken(_Value):
+class NewToken(Value):
     """A token just made."""
 
     token: Token
     secret: str = Field(description="Its text. It is not kept, and cannot be asked for again.")
 
 
-class Page(_Value, Generic[Item]):
+class Page(Value, Generic[Item]):
     """A list of things, or a part of it."""
 
     items: tuple[Item, ...]
     next: str | None = Field(default=None, description="`cursor` of the next page; null: this is the last one.")
 
 
-class Why(_Value):
+class Why(Value):
     """Why a job does not run now."""
 
     reason: str = Field(description="One sentence; where it runs, when it runs.")
 
 
-class Problem(_Value):
+class ProblemDetails(Value):
     """What went wrong, in one line (RFC 9457)."""
 
     type: str = Field(description="The kind of problem: `urn:modescope:...`, or `about:blank`.")
@@ -96,7 +98,7 @@ class Problem(_Value):
     detail: str = Field(description="What was wrong, where, and what to do next.")
 
 
-class Health(_Value):
+class Health(Value):
     """The service answers."""
 
     status: str = "ok"

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from orchestrator.api import problems
-from orchestrator.api.models import Problem
+from orchestrator.api.models import ProblemDetails
 
 OF_EVERY_ROUTE = (
     HTTPStatus.UNAUTHORIZED,
@@ -19,7 +19,7 @@ OF_EVERY_ROUTE = (
 )
 """The gate's answers, and that of a ledger that is away."""
 OF_A_BODY = (HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-_REFERENCE = {"$ref": "#/components/schemas/Problem"}
+_REFERENCE = {"$ref": "#/components/schemas/ProblemDetails"}
 Responses = dict[int | str, dict[str, Any]]
 
 
@@ -57,7 +57,7 @@ def _document(app: FastAPI) -> dict[str, Any]:
     written = get_openapi(title=app.title, version=app.version, routes=app.routes)
     components = written.setdefault("components", {})
     schemas = components.setdefault("schemas", {})
-    schemas["Problem"] = Problem.model_json_schema()
+    schemas["ProblemDetails"] = ProblemDetails.model_json_schema()
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
     components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request
+from fastapi.responses import StreamingResponse
 from pydantic import TypeAdapter
 from starlette.concurrency import run_in_threadpool
 
@@ -53,7 +54,7 @@ _nodes = TypeAdapter(NodeNews)
 _overviews = TypeAdapter(Overview)
 
 
-@router.get("/campaigns/{campaign_id}/stream", response_class=EventStream, responses=_STREAM | openapi.NOT_FOUND)
+@router.get("/campaigns/{campaign_id}/stream", response_class=StreamingResponse, responses=_STREAM | openapi.NOT_FOUND)
 async def of_campaign(
     request: Request, campaign_id: CampaignId, last_event_id: LastEvent = None, after: After = None
 ) -> EventStream:
@@ -63,7 +64,7 @@ async def of_campaign(
     return _stream(request, campaign_id, partial(_look_at, store, campaign_id), last_event_id, after)
 
 
-@router.get("/stream", response_class=EventStream, responses=_STREAM)
+@router.get("/stream", response_class=StreamingResponse, responses=_STREAM)
 async def of_everything(request: Request, last_event_id: LastEvent = None, after: After = None) -> EventStream:
     """The latest campaigns with their counters, every event, and the nodes."""
     store: Store = request.app.state.store
