@@ -11,6 +11,7 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from orchestrator import words
 from orchestrator.api.gate import Caller
@@ -50,7 +51,14 @@ def _templates() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters.update(duration=words.duration, moment=_moment, iso=_iso, state=words.state, tag=_tag)
+    environment.filters["code"] = _code
     return environment
+
+
+def _code(sentence: str) -> Markup:
+    """A sentence of ours, in which backticks stand around what one types."""
+    parts = (escape(part) for part in sentence.split("`"))
+    return Markup("").join(Markup("<code>{}</code>").format(part) if odd % 2 else part for odd, part in enumerate(parts))
 
 
 def _tag(campaign: Campaign) -> str:

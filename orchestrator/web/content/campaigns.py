@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from orchestrator.contracts.campaigns import State
 from orchestrator.contracts.overviews import Overview
 from orchestrator.report.content import FLAGGED
 from orchestrator.store.ports import Store
@@ -42,11 +41,6 @@ class Listed:
     older: int | None
     """Campaigns with a smaller id come next; None: there are none."""
     first: bool
-
-    @property
-    def refresh_s(self) -> int:
-        """How soon something may have changed."""
-        return 3 if any(row.overview.campaign.state is State.RUNNING for row in self.rows) else 15
 
 
 def gather(store: Store, *, before: int | None = None) -> Listed:

@@ -1,13 +1,13 @@
 // Keeps a page up to date: fetches it again, and puts in the parts (data-live) that have changed.
 //
-// When: whenever its event stream tells something (data-live-stream), or every so many seconds (data-live-every).
+// When: whenever its event stream tells something (data-live-stream), and every so many seconds (data-live-every).
 // A part that somebody is using, because it holds the focus or an open menu, waits.
 import { localise } from "./times.js";
 import { put } from "./parts.js";
 
 const AT_MOST_EVERY_MS = 1500;
 const RETRY_MS = [1000, 2000, 4000, 8000, 15000];
-const root = document.querySelector("[data-live-stream], [data-live-every]");
+const root = document.querySelector("[data-live-stream]");
 const told = document.querySelector("[data-connection]");
 let failures = 0;
 let wanted = false;
@@ -42,7 +42,7 @@ async function fetchPage() {
       throw new Error(`status ${answer.status}`);
     } else {
       localise(put(await answer.text()));
-      if (!source || source.readyState === EventSource.OPEN) tell("live", "Live");
+      if (!over && (!source || source.readyState === EventSource.OPEN)) tell("live", "Live");
       failures = 0;
     }
   } catch {
@@ -54,6 +54,7 @@ async function fetchPage() {
 
 // The browser opens a stream that broke off again by itself, but not one that was refused.
 let source = null;
+let over = false;
 function listen(address) {
   source = new EventSource(address);
   source.onopen = () => {
@@ -61,7 +62,13 @@ function listen(address) {
     tell("live", "Live");
     refresh();
   };
-  for (const name of ["message", "progress", "event", "events", "state"]) source.addEventListener(name, refresh);
+  for (const name of ["progress", "campaigns", "nodes", "event"]) source.addEventListener(name, refresh);
+  source.addEventListener("end", () => {
+    source.close();
+    over = true;
+    tell("over", "Ended: nothing changes any more");
+    refresh();
+  });
   source.onerror = () => {
     tell("lost", "Connection lost, trying again; what you see may be old");
     if (source.readyState === EventSource.CLOSED) {
@@ -71,11 +78,6 @@ function listen(address) {
   };
 }
 
-if (root?.dataset.liveStream) {
-  listen(root.dataset.liveStream);
-} else if (root) {
-  tell("live", "Live");
-  const again = () => setTimeout(async () => { await refresh(); again(); }, 1000 * Number(root.dataset.liveEvery));
-  again();
-}
+if (root?.dataset.liveStream) listen(root.dataset.liveStream);
+if (root?.dataset.liveEvery) setInterval(refresh, 1000 * Number(root.dataset.liveEvery));
 document.addEventListener("visibilitychange", () => { if (!document.hidden && root) refresh(); });
