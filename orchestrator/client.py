@@ -105,10 +105,11 @@ class Client:
         wanted = {name: value for name, value in (("verdict", verdict), ("mode", mode)) if value is not None}
         return self._items(Configuration, f"campaigns/{campaign_id}/configurations", wanted)
 
-    def export(self, campaign_id: int) -> Iterator[bytes]:
-        """The CSV of every measured value, piece by piece."""
+    def export(self, campaign_id: int, *, as_format: str = "csv") -> Iterator[bytes]:
+        """Every measured value, piece by piece: as `csv`, `parquet`, or `arrow` (an IPC stream)."""
+        params = {"format": as_format}
         try:
-            with self._http.stream("GET", f"campaigns/{campaign_id}/export") as response:
+            with self._http.stream("GET", f"campaigns/{campaign_id}/export", params=params) as response:
                 if response.is_error:
                     response.read()
                 _raise_for(response)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from enum import StrEnum
 from http import HTTPStatus
 from typing import Annotated
 from uuid import uuid4
@@ -10,8 +12,9 @@ from uuid import uuid4
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import HTMLResponse, StreamingResponse
 
-from orchestrator.api import export, openapi, paging
+from orchestrator.api import columnar, export, openapi, paging
 from orchestrator.api.access import CampaignId, IdempotencyKey, Ledger, Stopper, may
+from orchestrator.api.caching import IfNoneMatch, unless_had
 from orchestrator.api.models import Cancellation, Page, Rerun, StudyText
 from orchestrator.campaigns import repetition
 from orchestrator.campaigns.admission import check_engines
@@ -20,6 +23,21 @@ from orchestrator.contracts.campaigns import Campaign, Event, Progress, State, S
 from orchestrator.store.ports import Store
 
 router = APIRouter(prefix="/campaigns", tags=["campaigns"], dependencies=[may(Scope.READ)])
+
+
+class Format(StrEnum):
+    """What an export is written as."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+    ARROW = "arrow"
+
+
+EXPORTED_AS = {
+    Format.CSV: "text/csv",
+    Format.PARQUET: "application/vnd.apache.parquet",
+    Format.ARROW: "application/vnd.apache.arrow.stream",
+}
 THERE_ALREADY: openapi.Responses = {
     200: {"model": Campaign, "description": "The idempotency key has been here before."},
     **openapi.documented(HTTPStatus.CONFLICT),
@@ -125,21 +143,33 @@ def events(
     return paging.page(found, limit, lambda event: (event.id,))
 
 
-@router.get("/{campaign_id}/export", response_class=StreamingResponse)
-def exported(campaign_id: CampaignId, store: Ledger) -> StreamingResponse:
-    """Every measured value as CSV, a row per run and mode, valid or not."""
-    campaign = store.campaigns.get(campaign_id)
+@router.get(
+    "/{campaign_id}/export",
+    response_class=StreamingResponse,
+    responses=openapi.streamed(*EXPORTED_AS.values()) | openapi.REFUSED,
+)
+def exported(
+    campaign_id: CampaignId, store: Ledger, wanted: Annotated[Format, Query(alias="format")] = Format.CSV
+) -> StreamingResponse:
+    """Every measured value, a row per run and mode, valid or not: as CSV, Parquet or an Arrow IPC stream."""
+    if wanted is not Format.CSV:
+        columnar.require()
+    design = store.campaigns.design(campaign_id)
     rows = store.campaigns.export(campaign_id)
-    return StreamingResponse(export.as_csv(campaign.factors, rows), media_type="text/csv")
+    pieces: Iterator[str] | Iterator[bytes] = export.as_csv(design.factors, rows)
+    if wanted is not Format.CSV:
+        pieces = (columnar.as_parquet if wanted is Format.PARQUET else columnar.as_arrow)(design, rows)
+    return StreamingResponse(pieces, media_type=EXPORTED_AS[wanted])
 
 
-@router.get("/{campaign_id}/report", response_class=HTMLResponse)
-def report(campaign_id: CampaignId, store: Ledger) -> HTMLResponse:
+@router.get("/{campaign_id}/report", response_class=HTMLResponse, responses=openapi.REFUSED | openapi.UNCHANGED)
+def report(campaign_id: CampaignId, store: Ledger, response: Response, if_none_match: IfNoneMatch = None) -> Response:
     """The campaign as one self-contained page."""
     from orchestrator.report import render
     from orchestrator.report.content import gather
 
-    return HTMLResponse(render(gather(store, campaign_id)))
+    version = store.campaigns.version(campaign_id)
+    return unless_had(version, if_none_match, response, lambda: HTMLResponse(render(gather(store, campaign_id))))
 
 
 def _names(store: Store) -> list[str]:
