@@ -6,7 +6,7 @@ import os
 import signal
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,6 +23,7 @@ class Bed:
 
     folder: Path
     database_url: str
+    postgres_pid: int
     redis_url: str
     children: list[Child] = field(default_factory=list)
 
@@ -59,7 +60,9 @@ def made() -> Iterator[Bed]:
         folder = Path(name)
         (folder / "logs").mkdir()
         (folder / "redis").mkdir(mode=0o700)
-        bed = Bed(folder=folder, database_url=cluster.url(), redis_url=redis.broker_url(folder / "redis"))
+        postgres_pid = int((cluster.data / "postmaster.pid").read_text().split()[0])
+        redis_url = redis.broker_url(folder / "redis")
+        bed = Bed(folder=folder, database_url=cluster.url(), postgres_pid=postgres_pid, redis_url=redis_url)
         try:
             bed.start(redis.part(folder / "redis", folder / "logs/redis.log"), lambda: redis.ready(folder / "redis"))
             yield bed
@@ -70,3 +73,16 @@ def made() -> Iterator[Bed]:
 def resident_kb(pid: int) -> int:
     """Memory of a process that is in RAM."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
+
+
+def cpu_s(pid: int) -> float:
+    """Processor time of a process and of all it has started, those that have ended included; 0 when it is gone."""
+    used_by: dict[int, tuple[int, int]] = {}
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError, ValueError):
+            fields = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()
+            used_by[int(entry.name)] = int(fields[1]), sum(map(int, fields[11:15]))
+    family = {pid}
+    while more := {one for one, (parent, _) in used_by.items() if parent in family} - family:
+        family |= more
+    return sum(used_by[one][1] for one in family if one in used_by) / os.sysconf("SC_CLK_TCK")

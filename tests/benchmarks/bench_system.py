@@ -21,7 +21,7 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -120,22 +120,37 @@ def replay(share: float) -> Iterator[Bar]:
         children = start_agents(bed, store, AGENTS)
         controller = children[-1].pid
         campaign, _ = store.campaigns.submit(planned)
-        begin = time.perf_counter()
+        begin, used = time.perf_counter(), processor_s(bed, children)
         memory = watched(store, campaign.id, controller)
         seconds["replayed_s"] = time.perf_counter() - begin
+        used = {part: 1000 * (now - used[part]) for part, now in processor_s(bed, children).items()}
         bed.end(children)
         runs = store.campaigns.progress(campaign.id).valid_runs
         store.close()
-        seconds["empty_tasks_s"] = empty_tasks(bed, len(planned.jobs))
+        seconds["empty_tasks_s"], empty_task_cpu_ms = empty_tasks(bed, len(planned.jobs))
         seconds["copy_s"] = bare_copy(bed.database_url)
         seconds["spool_s"] = spool_appends(bed.folder, runs)
     neighbours = seconds["empty_tasks_s"] + seconds["copy_s"] + seconds["spool_s"]
     ratio = seconds["replayed_s"] / neighbours
     figures = {"runs": runs, "jobs": len(planned.jobs), **seconds, "neighbours_s": neighbours, "ratio": ratio}
+    figures["empty_task_cpu_ms"] = empty_task_cpu_ms
+    figures |= {f"{part}_cpu_ms_a_job": ms / len(planned.jobs) for part, ms in used.items()}
     yield Bar(what="study replayed", figures=figures, bar="ratio <= 3", met=ratio <= 3)
     growth = memory[1] / memory[0]
     grown = {"first_quarter_kb": memory[0], "last_quarter_kb": memory[1], "growth": growth}
     yield Bar(what="controller's memory", figures=grown, bar="growth within 10 %", met=abs(growth - 1) <= 0.1)
+
+
+def processor_s(bed: Bed, children: Sequence[Child]) -> dict[str, float]:
+    """Seconds that each part has used so far; `children` as `start_agents` returns them."""
+    *agents, controller = (child.pid for child in children)
+    redis = bed.children[0].pid
+    return {
+        "agents": sum(map(beds.cpu_s, agents)),
+        "controller": beds.cpu_s(controller),
+        "redis": beds.cpu_s(redis),
+        "postgres": beds.cpu_s(bed.postgres_pid),
+    }
 
 
 def watched(store: PostgresStore, campaign_id: int, controller: int) -> tuple[float, float]:
@@ -152,8 +167,11 @@ def watched(store: PostgresStore, campaign_id: int, controller: int) -> tuple[fl
     return statistics.fmean(first), statistics.fmean(last)
 
 
-def empty_tasks(bed: Bed, count: int) -> float:
-    """Seconds for as many messages as jobs, through solo workers with our settings and a task that does nothing."""
+def empty_tasks(bed: Bed, count: int) -> tuple[float, float]:
+    """As many messages as jobs, through solo workers with our settings and a task that does nothing.
+
+    Seconds for all, and milliseconds of the workers' processor time for each.
+    """
     workers = [bed.start(module(bed, "worker", bed.redis_url, f"bench.{number}")) for number in range(AGENTS)]
     app = queue.celery_app(bed.redis_url)
     with app.producer_pool.acquire(block=True) as producer, queue.redis_client(bed.redis_url) as redis:
@@ -169,11 +187,12 @@ def empty_tasks(bed: Bed, count: int) -> float:
             return not any(redis.exists("unacked", *(f"bench.{number}" for number in range(AGENTS))) for _ in range(2))
 
         send(AGENTS)  # they are up now
-        begin = time.perf_counter()
+        begin, used = time.perf_counter(), sum(beds.cpu_s(worker.pid) for worker in workers)
         send(count)
         seconds = time.perf_counter() - begin
+        used = sum(beds.cpu_s(worker.pid) for worker in workers) - used
     bed.end(workers)
-    return seconds
+    return seconds, 1000 * used / count
 
 
 def be_worker(redis_url: str, queue_name: str) -> None:
