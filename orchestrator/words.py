@@ -31,6 +31,11 @@ def state(campaign: Campaign) -> str:
     return "paused" if campaign.paused and campaign.state is State.RUNNING else str(campaign.state)
 
 
+def small(probability: float) -> str:
+    """`0.034`, `< 0.001`."""
+    return "< 0.001" if probability < 0.001 else f"{probability:.3f}"
+
+
 def title(factors: Sequence[str], found: Configuration) -> str:
     """`readers, threads 2, file_size_kb 64`; or the name of a control, marked as what it is."""
     if found.control is not None:

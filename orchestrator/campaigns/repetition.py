@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+import zlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from orchestrator.campaigns.admission import check_engines
 from orchestrator.contracts.campaigns import Campaign, Configuration, Progress
-from orchestrator.contracts.errors import ConflictError
+from orchestrator.contracts.errors import ConflictError, NotFoundError
+from orchestrator.store.ports import Store
+from orchestrator.store.rules import no_configuration
 
 INCOMPLETE = "incomplete"
 """Beside the verdicts: the flag of whatever lacks valid runs."""
@@ -53,6 +58,45 @@ def ordinals(flag: str, progress: Progress, configurations: Sequence[Configurati
     if not chosen:
         raise ConflictError(_nothing(flag, campaign, configurations))
     return tuple(sorted(chosen))
+
+
+def ordinals_of(
+    picked: Collection[tuple[int, str]], campaign_id: int, found: Iterable[Configuration]
+) -> tuple[int, ...]:
+    """The ordinals of the settings of these (setting id, mode) pairs, in order; each once, however many of its modes.
+
+    `found`: the campaign's configurations. Raises NotFoundError for a pair that is not among them.
+    """
+    ordinal_of = {(one.setting_id, one.mode): one.ordinal for one in found}
+    missing = [pair for pair in picked if pair not in ordinal_of]
+    if missing:
+        raise NotFoundError(no_configuration(campaign_id, *missing[0]))
+    return tuple(sorted({ordinal_of[pair] for pair in picked}))
+
+
+def submit(
+    store: Store, campaign_id: int, chosen: Collection[int], *, key: str, seed: int | None, replicates: int | None
+) -> tuple[Campaign, bool]:
+    """Store a child campaign of the settings with these ordinals; True when it is new.
+
+    Without a seed it is drawn from the key, so that a repeated request plans the same child and not a conflicting one.
+    Raises MissingPartError when no node has the engine.
+    """
+    from orchestrator.design.submission import rerun
+
+    nodes = store.nodes.all()
+    child = rerun(
+        store.campaigns.study(campaign_id),
+        store.campaigns.design(campaign_id),
+        chosen,
+        seed=zlib.crc32(f"{campaign_id} {key}".encode()) if seed is None else seed,
+        replicates=replicates,
+        parent_id=campaign_id,
+        nodes=[node.name for node in nodes],
+    )
+    planned = dataclasses.replace(child, idempotency_key=key)
+    check_engines(planned, nodes)
+    return store.campaigns.submit(planned)
 
 
 def _check_final(flag: str, progress: Progress) -> None:

@@ -26,10 +26,10 @@ def draw(sample: Sequence[float], selection: Selection, title: str, metric: Metr
     """An inline SVG picture; `sample` in the metric's unit. Heights are runs per bin, the density scaled to them."""
     values = np.asarray(sample, dtype=np.float64)
     unit = units.fitting(max(mode.position for mode in selection.modes), metric.unit)
-    low, high = _view(values, selection)
+    low, high = view(values, selection)
     edges = np.linspace(low, high, bin_count(len(values)) + 1)
     counts, _ = np.histogram(values, edges)
-    places = np.unique(np.concatenate([np.linspace(low, high, CURVE_POINTS), [m.position for m in selection.modes]]))
+    places = curve_places(low, high, selection)
     runs_per_density = len(values) * (edges[1] - edges[0])
     components = runs_per_density * selection.best.component_pdf(places)
     density = components.sum(axis=0)
@@ -55,7 +55,12 @@ def bin_count(n: int) -> int:
     return min(60, max(12, round(2 * math.sqrt(n))))
 
 
-def _view(values: Array, selection: Selection) -> tuple[float, float]:
+def curve_places(low: float, high: float, selection: Selection) -> Array:
+    """Where to evaluate a density that is drawn from `low` to `high`: evenly, and at the top of every density mode."""
+    return np.unique(np.concatenate([np.linspace(low, high, CURVE_POINTS), [m.position for m in selection.modes]]))
+
+
+def view(values: Array, selection: Selection) -> tuple[float, float]:
     """From which value to which: every density mode, and all of the sample but a far tail."""
     positions = [mode.position for mode in selection.modes]
     low = min(float(np.quantile(values, TAIL)), *positions)

@@ -29,7 +29,7 @@ def render(content: Content, *, made_at: datetime | None = None) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(moment=_moment, duration=words.duration, small=_small)
+    environment.filters.update(moment=_moment, duration=words.duration, small=words.small)
     return environment.get_template("page.html").render(
         content=content,
         campaign=content.campaign,
@@ -99,7 +99,3 @@ def _rows(content: Content) -> list[Configuration]:
 def _moment(when: datetime | float) -> str:
     moment = when if isinstance(when, datetime) else datetime.fromtimestamp(when, UTC)
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
-def _small(probability: float) -> str:
-    return "< 0.001" if probability < 0.001 else f"{probability:.3f}"

@@ -23,8 +23,9 @@ from orchestrator.contracts.campaigns import (
     Submission,
 )
 from orchestrator.contracts.designs import Design
+from orchestrator.contracts.figures import Figures
 from orchestrator.contracts.findings import ConfigurationPage, Outcome, RunPage, Summary
-from orchestrator.contracts.jobs import Assignment, Ending, Failure, Job, Renewal, State
+from orchestrator.contracts.jobs import Assignment, Ending, Failure, HandedOver, Job, Renewal, State
 from orchestrator.contracts.nodes import Hello, Node
 from orchestrator.contracts.overviews import NodeWork, Overview, Pace
 from orchestrator.contracts.runs import Receipt, Run
@@ -114,6 +115,21 @@ class Jobs(Protocol):
         COMPLETE with a replicate missing is a release.
         """
 
+    def hand_over(
+        self,
+        runs: Sequence[Run],
+        job_id: int,
+        token: UUID,
+        ending: Ending,
+        failure: Failure | None = None,
+        *,
+        next_for: UUID | None = None,
+    ) -> HandedOver:
+        """`record` and `finish`, and claim the job that was offered first to the node of session `next_for`.
+
+        All of it or nothing. Raises ConflictError as `record` does.
+        """
+
     def held_by(self, node: str) -> list[int]:
         """Jobs leased to any session of this node: what a restarted agent must release."""
 
@@ -165,9 +181,6 @@ class Analyses(Protocol):
 class Findings(Protocol):
     """What came out, for pages. All but `repeats` and `elapsed_s` raise NotFoundError for what is not there."""
 
-    def stamp(self, campaign_id: int) -> str:
-        """Another one whenever an outcome of the campaign may have changed; cheap to ask for."""
-
     def outcomes(self, campaign_id: int) -> list[Outcome]:
         """Every configuration but controls, in order of setting and mode; in few words, for there are many."""
 
@@ -216,6 +229,12 @@ class Control(Protocol):
 
     def dispatch(self, *, outstanding: int = 2) -> list[Offer]:
         """Choose jobs for nodes that are online, ready and have fewer than `outstanding` jobs offered or leased."""
+
+    def unengaged(self, offers: Sequence[Offer]) -> list[Offer]:
+        """Those of which the nodes must be told: of a node that holds no job, the one offered first.
+
+        A node at work takes its next one when it hands over the one it holds. To be asked after the offers are committed.
+        """
 
     def unheard(self, *, older_than_s: float = 3.0) -> list[Offer]:
         """Offers that idle nodes have not taken up: their message may be lost, send it again."""
@@ -275,6 +294,9 @@ class Overviews(Protocol):
 
     def nodes(self) -> list[NodeWork]:
         """By name."""
+
+    def figures(self) -> Figures:
+        """The whole service in numbers, for monitoring."""
 
 
 class Store(Protocol):

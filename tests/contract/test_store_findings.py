@@ -12,7 +12,7 @@ from orchestrator.contracts.findings import FamilySummary
 from tests.contract.agents import Agent
 from tests.contract.stores import StoreUnderTest
 from tests.contract.studies import MODES, study, submitted
-from tests.contract.test_store_analyses import VERSION, analyse_all, judgements, leased, results
+from tests.contract.test_store_analyses import analyse_all, leased, results
 
 
 def test_outcomes_are_there_before_any_analysis_and_leave_controls_out(store: StoreUnderTest) -> None:
@@ -31,20 +31,6 @@ def test_outcomes_carry_what_an_analysis_found(store: StoreUnderTest) -> None:
     analyse_all(store)
     first = store.findings.outcomes(campaign_id)[0]
     assert (first.verdict, first.components, first.variation, first.median) == ("multimodal", 2, 0.25, 500.0)
-
-
-def test_the_stamp_changes_with_every_step_of_an_analysis_and_not_otherwise(store: StoreUnderTest) -> None:
-    agent = Agent(store)
-    campaign_id = submitted(store, study())
-    stamps = [store.findings.stamp(campaign_id)]
-    agent.work_off()
-    stamps.append(store.findings.stamp(campaign_id))
-    ids = analyse_all(store)
-    stamps.append(store.findings.stamp(campaign_id))
-    store.analyses.judge(campaign_id, VERSION, judgements(ids))
-    stamps.append(store.findings.stamp(campaign_id))
-    assert len(set(stamps)) == 4
-    assert store.findings.stamp(campaign_id) == stamps[-1]
 
 
 def test_a_summary_counts_families_and_components_and_no_controls(store: StoreUnderTest) -> None:
@@ -117,6 +103,6 @@ def test_a_run_of_another_campaign_or_of_none_is_not_found(store: StoreUnderTest
 
 
 def test_findings_of_no_campaign_are_not_found(store: StoreUnderTest) -> None:
-    for asked in (store.findings.stamp, store.findings.outcomes, store.findings.summary):
+    for asked in (store.findings.outcomes, store.findings.summary):
         with pytest.raises(NotFoundError):
             asked(77)

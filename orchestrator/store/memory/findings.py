@@ -22,12 +22,6 @@ class Findings:
         self.tables = tables
 
     @transaction
-    def stamp(self, campaign_id: int) -> str:
-        rows = list(_analyses(self.tables.campaign(campaign_id)))
-        done = [row for row in rows if row.result is not None]
-        return f"{len(rows)}-{len(done)}-{sum(row.final for row in rows)}-{max((row.id for row in done), default=0)}"
-
-    @transaction
     def outcomes(self, campaign_id: int) -> list[Outcome]:
         found = views.configurations(self.tables.campaign(campaign_id))
         return [

@@ -114,7 +114,7 @@ def configurations(
         "limit": limit,
     }
     rows = connection.execute(_LIST, named)
-    return [_configuration(row._mapping) for row in rows]
+    return [_configuration(dict(row._mapping)) for row in rows]
 
 
 def version(connection: Connection, campaign_id: int) -> str | None:
@@ -139,7 +139,7 @@ def repeats(connection: Connection, campaign_id: int, setting_id: int, mode: str
     """The same configuration in the campaign that this one re-runs, and in its re-runs; the oldest first."""
     related = connection.execute(_RELATED, {"campaign": campaign_id}).scalars().all()
     return [
-        _configuration(row._mapping)
+        _configuration(dict(row._mapping))
         for other in related
         for row in connection.execute(_REPEATS, {"campaign": other, "setting": setting_id, "mode": mode})
     ]

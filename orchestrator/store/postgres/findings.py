@@ -19,11 +19,6 @@ from orchestrator.store.postgres.connection import Database
 from orchestrator.store.rules import no_campaign, no_run
 from orchestrator.store.telemetry import unpack
 
-_STAMP = text("""
-    SELECT concat_ws('-', count(*), count(*) FILTER (WHERE a.state = 'done'), count(*) FILTER (WHERE a.final),
-                     extract(epoch FROM max(a.analysed_at)))
-    FROM analyses AS a WHERE a.campaign_id = :campaign AND a.current
-""")
 _OUTCOMES = text("""
     SELECT t.id AS setting_id, t.levels, m.mode, a.verdict, a.components, a.variation, a.median
     FROM settings AS t
@@ -71,12 +66,6 @@ class PostgresFindings:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-
-    def stamp(self, campaign_id: int) -> str:
-        """Another one whenever an outcome of the campaign may have changed."""
-        with self._database.reading() as connection:
-            _check(connection, campaign_id)
-            return str(connection.execute(_STAMP, {"campaign": campaign_id}).scalar_one())
 
     def outcomes(self, campaign_id: int) -> list[Outcome]:
         """Every configuration but controls, in order of setting and mode."""
