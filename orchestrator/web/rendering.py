@@ -50,15 +50,18 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(duration=words.duration, moment=_moment, iso=_iso, state=words.state, tag=_tag)
+    environment.filters.update(
+        duration=words.duration, moment=_moment, iso=_iso, small=words.small, state=words.state, tag=_tag
+    )
+    environment.globals.update(zip=zip)
     environment.filters["code"] = _code
     return environment
 
 
 def _code(sentence: str) -> Markup:
     """A sentence of ours, in which backticks stand around what one types."""
-    parts = (escape(part) for part in sentence.split("`"))
-    return Markup("").join(Markup("<code>{}</code>").format(part) if odd % 2 else part for odd, part in enumerate(parts))
+    parts = enumerate(sentence.split("`"))
+    return Markup("").join(Markup("<code>{}</code>").format(part) if odd % 2 else escape(part) for odd, part in parts)
 
 
 def _tag(campaign: Campaign) -> str:

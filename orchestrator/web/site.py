@@ -18,7 +18,17 @@ from orchestrator.contracts.errors import MissingPartError
 from orchestrator.fetched import PLOTLY_SCRIPT
 from orchestrator.store.ports import Store
 from orchestrator.web.rendering import page
-from orchestrator.web.routers import access, campaign, campaigns, new_study, nodes, sign_in
+from orchestrator.web.routers import (
+    access,
+    atlas,
+    campaign,
+    campaigns,
+    configuration,
+    flagged,
+    new_study,
+    nodes,
+    sign_in,
+)
 
 STATIC = Path(__file__).parent / "static"
 A_DAY = {"cache-control": "max-age=86400"}
@@ -34,7 +44,7 @@ def create(store: Store, *, stop_now: StopNow = api.leave_running, over_tls: boo
     handlers.install(app, answer=_answer)
     app.add_api_route("/static/plotly.js", _plotly, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC))
-    for page_of in (sign_in, campaigns, new_study, campaign, nodes, access):
+    for page_of in (sign_in, campaigns, new_study, campaign, atlas, configuration, flagged, nodes, access):
         app.include_router(page_of.router, include_in_schema=False)
     return app
 
