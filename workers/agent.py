@@ -71,14 +71,17 @@ class Agent:
             store=self._store, session=self.session, bench=self._bench, homecoming=homecoming, shared=self._shared
         )
         self._hello = self._introduction()
-        while not (homecoming.catch_up() and self._report()):
+        waiting = homecoming.waiting
+        while not (homecoming.catch_up() and self._report(waiting)):
             self._stop.wait(DATABASE_PAUSE_S)
         self._store.jobs.release_node(self.node, self.session)
 
     def idle(self) -> None:
         """Be heard of, and bring home what could not be brought before. Never called while a job runs."""
-        if self._workplace is not None and self._workplace.homecoming.catch_up():
-            self._report()
+        if self._workplace is not None:
+            waiting = self._workplace.homecoming.waiting
+            if self._workplace.homecoming.catch_up():
+                self._report(waiting)
         self._store.hang_up()
 
     def rest(self) -> None:
@@ -90,7 +93,6 @@ class Agent:
         """Carry out one job, if it may be had."""
         if self._workplace is None or self._workplace.leaving:
             return
-        self._stop.clear()
         execute(job_id, self._workplace)
         self._worked_at = time.monotonic()
 
@@ -127,10 +129,11 @@ class Agent:
         if target == self._home / inventory.HOME_TARGET:
             target.mkdir(exist_ok=True)
 
-    def _report(self) -> bool:
+    def _report(self, waiting: int) -> bool:
+        """We are here, and so many runs had waited; False when nobody hears us."""
         assert self._hello is not None  # noqa: S101 - set by start(), which everything else follows
         try:
-            self._store.nodes.hello(self._hello)
+            self._store.nodes.hello(replace(self._hello, spool_runs=waiting))
         except UnavailableError as away:
             logger.warning("nobody hears us: %s", away)
             return False

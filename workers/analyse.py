@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -48,8 +50,11 @@ class Analyst:
         results: list[Result] = []
         for options, analyses in _by_options(batch.analyses):
             samples = [np.asarray(analysis.sample) for analysis in analyses]
+            begin = time.monotonic()
             found = mixture.select_many(samples, options=options, processes=self._processes)
-            results += [self._result(analysis, one, options) for analysis, one in zip(analyses, found, strict=True)]
+            fit_s = (time.monotonic() - begin) / len(samples)
+            of_these = (self._result(analysis, one, options) for analysis, one in zip(analyses, found, strict=True))
+            results += [replace(result, fit_s=fit_s) for result in of_these]
         return results
 
     def _result(

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from orchestrator.contracts.errors import ConflictError, UnavailableError
 from orchestrator.contracts.jobs import Assignment, Ending, Failure
-from orchestrator.contracts.runs import Run
+from orchestrator.contracts.runs import Receipt, Run
 from orchestrator.store.ports import Store
 from workers.spool import Spool
 
@@ -44,15 +44,34 @@ class Homecoming:
         """Where runs go that the ledger will not have: kept for a person to look at."""
         self._returns: list[_Return] = []
 
+    @property
+    def waiting(self) -> int:
+        """Runs that are not home yet."""
+        return len(self._spool.pending())
+
     def keep(self, run: Run) -> None:
         """On this node's disk, at once."""
         self._spool.append(run)
 
-    def give_back(self, assignment: Assignment, ending: Ending, failure: Failure | None) -> None:
-        """Upload, then end the job; what does not get through is tried again by `catch_up`."""
+    def give_back(
+        self, assignment: Assignment, ending: Ending, failure: Failure | None, *, next_for: UUID | None = None
+    ) -> Assignment | None:
+        """Upload and end the job; what does not get through is tried again by `catch_up`.
+
+        Returns the job to go on with, if `next_for`, this node's session, is given and one is offered to it.
+        """
         self._spool.sync()
-        self._returns.append(_Return(assignment=assignment, ending=ending, failure=failure))
+        job = _Return(assignment=assignment, ending=ending, failure=failure)
+        if not self._returns and len(self._spool.pending()) <= BATCH:
+            try:
+                return self._hand_over(job, next_for)
+            except ConflictError as unfit:
+                logger.warning("one by one, for not all of them fit: %s", unfit)
+            except UnavailableError as away:
+                logger.warning("not handed over: %s", away)
+        self._returns.append(job)
         self.catch_up()
+        return None
 
     def catch_up(self) -> bool:
         """Try to bring everything home; False when the database is away."""
@@ -83,8 +102,20 @@ class Homecoming:
                     self._take_in_or_refuse(run)
             self._spool.acknowledge([run.id for run in batch])
 
+    def _hand_over(self, job: _Return, next_for: UUID | None) -> Assignment | None:
+        """The usual case in one call."""
+        runs = self._spool.pending()
+        handed = self._store.jobs.hand_over(
+            runs, job.assignment.job_id, job.assignment.token, job.ending, job.failure, next_for=next_for
+        )
+        self._note(handed.receipt)
+        self._spool.acknowledge([run.id for run in runs])
+        return handed.next
+
     def _take_in(self, batch: Sequence[Run]) -> None:
-        receipt = self._store.runs.record(batch)
+        self._note(self._store.runs.record(batch))
+
+    def _note(self, receipt: Receipt) -> None:
         for run_id in receipt.conflicting:
             logger.error("run %s is in the ledger with other values; the ledger's stay", run_id)
 

@@ -44,6 +44,8 @@ class Result:
     """Provisional; made final when all configurations of the campaign are analysed."""
     sentence: str | None
     error: str | None = None
+    fit_s: float | None = None
+    """How long it took, a batch shared out evenly."""
     median: float | None = None
     """Of the sample, in its unit."""
     variation: float | None = None

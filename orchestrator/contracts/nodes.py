@@ -29,6 +29,8 @@ class Hello:
     engines: Mapping[str, str] = field(default_factory=dict)
     """Engine name -> version, for every engine that can run here."""
     facts: Mapping[str, object] = field(default_factory=dict)
+    spool_runs: int = 0
+    """Runs that had waited in its spool before it could report."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -58,6 +58,7 @@ class Node(Base):
     struck_job_id: Mapped[int | None] = mapped_column(big)
     engines: Mapped[dict[str, Any]]
     facts: Mapped[dict[str, Any]]
+    spool_runs: Mapped[int] = mapped_column(server_default=text("0"))
 
 
 class Session(Base):
@@ -140,6 +141,7 @@ class Job(Base):
     offered_at: Mapped[datetime | None]
     reason: Mapped[str | None]
     failures: Mapped[int] = mapped_column(small, server_default=text("0"))
+    done_at: Mapped[datetime | None]
 
 
 class CampaignNode(Base):
@@ -158,6 +160,37 @@ class JobCount(Base):
     campaign_id: Mapped[int] = mapped_column(primary_key=True)
     state: Mapped[str] = mapped_column(primary_key=True)
     jobs: Mapped[int]
+
+
+class NodeRate(Base):
+    """How fast a node works on a campaign, in runs of average cost a second, with a 95 % interval."""
+
+    __tablename__ = "node_rates"
+    campaign_id: Mapped[int] = mapped_column(primary_key=True)
+    node_id: Mapped[int] = mapped_column(primary_key=True)
+    runs_per_s: Mapped[float]
+    low_per_s: Mapped[float]
+    high_per_s: Mapped[float]
+    runs: Mapped[int]
+    since: Mapped[datetime]
+    at: Mapped[datetime]
+    told_at: Mapped[datetime | None]
+
+
+class Forecast(Base):
+    """A campaign's rate, and its time left with an 80 % interval, as the controller saw it last."""
+
+    __tablename__ = "forecasts"
+    campaign_id: Mapped[int] = mapped_column(primary_key=True)
+    at: Mapped[datetime]
+    runs_per_s: Mapped[float | None]
+    low_per_s: Mapped[float | None]
+    high_per_s: Mapped[float | None]
+    time_left_s: Mapped[float | None]
+    time_left_low_s: Mapped[float | None]
+    time_left_high_s: Mapped[float | None]
+    nodes: Mapped[int]
+    reason: Mapped[str]
 
 
 class JobFailure(Base):
@@ -262,6 +295,7 @@ class Analysis(Base):
     bic_gap: Mapped[float | None]
     dip_p: Mapped[float | None]
     dip_q: Mapped[float | None]
+    fit_s: Mapped[float | None] = mapped_column(REAL)
     selection: Mapped[dict[str, Any] | None]
     median: Mapped[float | None]
     variation: Mapped[float | None]

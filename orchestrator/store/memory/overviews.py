@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+from orchestrator.contracts.figures import Figures
 from orchestrator.contracts.overviews import PACE_SHOWN_S, PACE_SLICE_S, PACE_WINDOW_S, NodeWork, Overview, Pace
 from orchestrator.contracts.runs import Validity
 from orchestrator.store.memory import views
+from orchestrator.store.memory.figures import figures
 from orchestrator.store.memory.tables import CampaignRow, NodeRow, Tables, transaction
 
 TEN_MINUTES_S = 600.0
@@ -24,6 +26,10 @@ class Overviews:
         roots = [id_ for id_ in sorted(rows, reverse=True) if rows[id_].submission.parent_id is None]
         shown = [root for root in roots if before is None or root < before][:limit]
         return [found for root in shown for found in self._family(root)]
+
+    @transaction
+    def figures(self) -> Figures:
+        return figures(self.tables)
 
     @transaction
     def family(self, campaign_id: int) -> list[Overview]:

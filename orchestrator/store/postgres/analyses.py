@@ -130,6 +130,7 @@ def _columns(result: Result) -> dict[str, Any]:
         "verdict": result.verdict,
         "sentence": result.sentence,
         "error": result.error,
+        "fit_s": result.fit_s,
         "median": result.median,
         "variation": result.variation,
         "family_bics": result.family_bics,

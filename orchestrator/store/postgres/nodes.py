@@ -34,6 +34,7 @@ class PostgresNodes:
         call = func.hello(
             hello.node, hello.session, hello.boot_id, hello.version,
             type_coerce(dict(hello.engines), JSONB), type_coerce(dict(hello.facts), JSONB),
+            hello.spool_runs,
         )  # fmt: skip
         with self._database.writing() as connection:
             connection.execute(select(call))

@@ -7,9 +7,11 @@ from typing import Any
 from sqlalchemy import text
 
 from orchestrator.contracts.errors import NotFoundError
+from orchestrator.contracts.figures import Figures
 from orchestrator.contracts.overviews import PACE_SHOWN_S, PACE_WINDOW_S, NodeWork, Overview, Pace
 from orchestrator.store.postgres import rows
 from orchestrator.store.postgres.connection import Database
+from orchestrator.store.postgres.figures import figures
 
 _NEWEST_ROOTS = """
     SELECT id FROM campaigns WHERE parent_id IS NULL AND (CAST(:before AS integer) IS NULL OR id < :before)
@@ -88,6 +90,11 @@ class PostgresOverviews:
         """The newest campaigns that are no re-run, each followed by its re-runs."""
         with self._database.reading() as connection:
             return [_overview(row) for row in connection.execute(_PAGE, {"before": before, "most": limit})]
+
+    def figures(self) -> Figures:
+        """The whole service in numbers, for monitoring."""
+        with self._database.reading() as connection:
+            return figures(connection)
 
     def family(self, campaign_id: int) -> list[Overview]:
         """The campaign with all it descends from, and all that descends from these."""
