@@ -62,7 +62,7 @@ def test_functions_that_differ_from_the_source_are_replaced_with_their_triggers(
     with connect(database_url).connect() as connection:
         named_tell = connection.execute(text("SELECT count(*) FROM pg_proc WHERE proname = 'tell'")).scalar_one()
         triggers = connection.execute(text("SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal")).scalar_one()
-    assert (named_tell, triggers) == (1, 4)
+    assert (named_tell, triggers) == (1, 5)
 
 
 def first_ledger(url: str) -> None:
