@@ -14,6 +14,8 @@ from orchestrator.design.expand import expand
 from orchestrator.design.parts import faults
 from orchestrator.design.study import Study
 
+MOST_ENUMERATED = 300_000
+"""Configurations that are enumerated in the time in which somebody writes the next word."""
 _ON_LINE = re.compile(r"line (\d+): ")
 _AT_KEY = re.compile(r"[\w-]+(?:\[\d+\]|\.[\w-]+)*(?=: )")
 _STEP = re.compile(r"\[(\d+)\]|([\w-]+)")
@@ -29,10 +31,14 @@ class Problem:
 
 
 def check(text: str) -> tuple[Study | None, tuple[Problem, ...]]:
-    """The study, or everything that is wrong with it, in the order of the lines."""
+    """The study, or everything that is wrong with it, in the order of the lines.
+
+    Whether anything is left of a design with more than `MOST_ENUMERATED` configurations is found when it is submitted.
+    """
     try:
         study = Study.model_validate(document.read(text))
-        expand(study)
+        if study.most_configurations <= MOST_ENUMERATED:
+            expand(study)
     except ValidationError as error:
         return None, tuple(sorted(_problems(text, error), key=lambda problem: problem.line or 0))
     except StudyError as error:

@@ -113,11 +113,10 @@ class Study(Part):
     @model_validator(mode="after")
     def _not_too_large(self) -> Self:
         settings = sum(block.combinations for block in self.design.blocks)
-        configurations = sum(block.combinations * len(self.modes_of(block)) for block in self.design.blocks)
-        if configurations > MAX_CONFIGURATIONS:
+        if self.most_configurations > MAX_CONFIGURATIONS:
             raise DesignTooLargeError(
-                f"design: the levels multiply to {configurations:,} configurations, more than {MAX_CONFIGURATIONS:,};"
-                " use fewer levels, or more blocks with fewer levels each"
+                f"design: the levels multiply to {self.most_configurations:,} configurations,"
+                f" more than {MAX_CONFIGURATIONS:,}; use fewer levels, or more blocks with fewer levels each"
             )
         if settings * len(self.design.exclusions) > MAX_COMPARISONS:
             raise DesignTooLargeError("design.exclusions: too many for a design of this size; merge some of them")
@@ -134,6 +133,11 @@ class Study(Part):
     def modes_of(self, block: Block) -> tuple[str, ...]:
         """Those it names; else, what the engine measures of itself."""
         return block.modes or self.engine.options.default_modes or ()
+
+    @property
+    def most_configurations(self) -> int:
+        """How many there are before constraints, exclusions and what stands twice: known without enumerating them."""
+        return sum(block.combinations * len(self.modes_of(block)) for block in self.design.blocks)
 
     @property
     def jobs_per_setting(self) -> int:

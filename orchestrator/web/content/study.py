@@ -12,7 +12,6 @@ from orchestrator.contracts.nodes import Node
 from orchestrator.design import problems
 from orchestrator.design.check import Summary, summarise
 from orchestrator.design.expand import expand
-from orchestrator.design.picture import MAX_CONFIGURATIONS
 from orchestrator.design.problems import Problem
 from orchestrator.design.study import Study
 from orchestrator.web.content import design_picture
@@ -47,9 +46,8 @@ def examine(text: str, nodes: Sequence[Node], *, key: str | None = None) -> Draf
     study, found = problems.check(text)
     if study is None:
         return Draft(text=text, key=kept, problems=found)
-    most = sum(block.combinations * len(study.modes_of(block)) for block in study.design.blocks)
-    if most > MAX_CONFIGURATIONS:
-        return Draft(text=text, key=kept, too_large=most)
+    if study.most_configurations > problems.MOST_ENUMERATED:
+        return Draft(text=text, key=kept, too_large=study.most_configurations)
     at_work = [node for node in nodes if node.online]
     return Draft(
         text=text,
