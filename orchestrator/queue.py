@@ -19,6 +19,7 @@ from kombu.exceptions import OperationalError
 from redis import Redis, RedisError
 
 from orchestrator.contracts import tasks
+from orchestrator.contracts.errors import UnavailableError
 from orchestrator.store.ports import Offer
 
 logger = logging.getLogger(__name__)
@@ -78,6 +79,7 @@ def celery_app(redis_url: str) -> Celery:
             # A message is forgotten when it is taken. Kombu would note it in Redis until it is acknowledged, and
             # send it again an hour after its worker was killed: a hint that nobody needs any more (decision 5).
             "ack_emulation": False,
+            "priority_steps": [0],  # order is decided in SQL: a queue is one key, which a user's rights can name
             "socket_timeout": SOCKET_TIMEOUT_S,
             "socket_connect_timeout": SOCKET_TIMEOUT_S,
             "health_check_interval": 10,
@@ -163,6 +165,15 @@ def redis_client(redis_url: str, *, timeout_s: float = SOCKET_TIMEOUT_S) -> Redi
     """A plain client for the same server; `redis+socket:///path` is kombu's way to write a Unix socket."""
     address = redis_url.replace("redis+socket://", "unix://", 1)
     return Redis.from_url(address, socket_timeout=timeout_s, socket_connect_timeout=SOCKET_TIMEOUT_S)
+
+
+def require(redis_url: str) -> None:
+    """Raises UnavailableError when Redis does not answer."""
+    try:
+        with redis_client(redis_url) as client:
+            client.ping()
+    except RedisError as error:
+        raise UnavailableError(f"redis does not answer: {error}") from error
 
 
 def stop_now(redis_url: str, nodes: Sequence[str]) -> None:

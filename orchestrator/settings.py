@@ -29,7 +29,7 @@ class Settings:
         """Is the database, and so probably the controller, on this machine? By a socket, or a loopback address."""
         address = urlsplit(self.database_url)
         hosts = parse_qs(address.query).get("host") or [address.hostname or ""]
-        return all(host in ("", "localhost", "::1") or host.startswith(("/", "127.")) for host in hosts)
+        return all(host.startswith("/") or is_loopback(host) for host in hosts)
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -42,6 +42,11 @@ class Settings:
             redis_url=_required(environment, "MODESCOPE_REDIS_URL"),
             home=home_from(environment),
         )
+
+
+def is_loopback(host: str) -> bool:
+    """Does this name of a host lead to the machine itself?"""
+    return host in ("", "localhost", "::1") or host.startswith("127.")
 
 
 def database_url_from(environment: Mapping[str, str] = os.environ) -> str:

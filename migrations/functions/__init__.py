@@ -41,6 +41,7 @@ def create(cursor: Cursor) -> None:
     """Make them anew, in the transaction of `drop`: nobody ever sees the ledger without its functions."""
     cursor.execute("SET LOCAL check_function_bodies = off")  # bodies name functions of files that come later
     cursor.execute(source())
+    cursor.execute("SELECT grant_rights()")
     cursor.execute(f"UPDATE ledger SET functions_digest = '{digest()}'")  # noqa: S608 - our own hexadecimal digits
 
 

@@ -45,7 +45,8 @@ CREATE FUNCTION missing_runs(p_campaign integer) RETURNS jsonb LANGUAGE sql STAB
 $$;
 
 -- Keep analysis_counts true, whoever opens, leases, stores, judges or retires an analysis.
-CREATE FUNCTION count_analyses() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION count_analyses() RETURNS trigger LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN
         INSERT INTO analysis_counts AS c (campaign_id, state, verdict, final, analyses)

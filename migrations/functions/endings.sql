@@ -58,7 +58,7 @@ BEGIN
 END $$;
 
 CREATE FUNCTION finish(p_job bigint, p_token uuid, p_ending text, p_kind text, p_reason text) RETURNS boolean
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_job jobs;
     v_done boolean;
@@ -67,6 +67,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN false;
     END IF;
+    PERFORM refuse_other_node(name) FROM nodes WHERE id = v_job.node_id;
     UPDATE nodes SET seen_at = clock_timestamp() WHERE id = v_job.node_id;
     v_done := is_covered(v_job);
     IF p_ending = 'fail' AND NOT v_done THEN
@@ -83,11 +84,13 @@ BEGIN
     RETURN true;
 END $$;
 
-CREATE FUNCTION release_node(p_name text, p_session uuid) RETURNS bigint[] LANGUAGE plpgsql AS $$
+CREATE FUNCTION release_node(p_name text, p_session uuid) RETURNS bigint[]
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_jobs bigint[];
     v_job bigint;
 BEGIN
+    PERFORM refuse_other_node(p_name);
     SELECT coalesce(array_agg(j.id), '{}') INTO v_jobs
     FROM jobs AS j JOIN nodes AS n ON n.id = j.node_id JOIN sessions AS s ON s.id = j.session_id
     WHERE n.name = p_name AND j.state = 'leased' AND s.key <> p_session;

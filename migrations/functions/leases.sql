@@ -15,7 +15,8 @@ CREATE FUNCTION pending(p_job jobs) RETURNS jsonb LANGUAGE sql STABLE AS $$
         SELECT FROM runs AS r WHERE r.setting_id = p_job.setting_id AND r.replicate = k AND r.validity = 'valid');
 $$;
 
-CREATE FUNCTION claim(p_job bigint, p_session uuid) RETURNS jsonb LANGUAGE plpgsql AS $$
+CREATE FUNCTION claim(p_job bigint, p_session uuid) RETURNS jsonb
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_job jobs;
     v_campaign campaigns;
@@ -24,6 +25,7 @@ DECLARE
     v_options jsonb;
     v_session sessions;
 BEGIN
+    PERFORM refuse_other_sessions(ARRAY[p_session]);
     SELECT * INTO v_session FROM sessions WHERE key = p_session AND ended_at IS NULL;
     SELECT t.* INTO v_setting FROM jobs AS j JOIN settings AS t ON t.id = j.setting_id WHERE j.id = p_job;
     SELECT * INTO v_campaign FROM campaigns WHERE id = v_setting.campaign_id;
@@ -56,10 +58,13 @@ EXCEPTION WHEN unique_violation THEN
     RETURN NULL;  -- jobs_one_lease_per_node: this node is at work on another job
 END $$;
 
-CREATE FUNCTION renew(p_job bigint, p_token uuid) RETURNS jsonb LANGUAGE plpgsql AS $$
+CREATE FUNCTION renew(p_job bigint, p_token uuid) RETURNS jsonb
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_answer jsonb;
 BEGIN
+    PERFORM refuse_other_node(n.name)
+    FROM jobs AS j JOIN nodes AS n ON n.id = j.node_id WHERE j.id = p_job AND j.token = p_token;
     UPDATE jobs AS j
     SET lease_until = clock_timestamp() + make_interval(secs => lease_s(
         CASE WHEN t.control IS NULL THEN c.engine_options ELSE c.controls -> t.control END))

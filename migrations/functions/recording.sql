@@ -35,7 +35,7 @@ CREATE FUNCTION record(
     p_block integer[], p_ids uuid[], p_replicates integer[], p_tries smallint[], p_sequences integer[],
     p_previous integer[], p_started double precision[], p_elapsed real[], p_exits smallint[], p_valid boolean[],
     p_reasons text[], p_values text[]
-) RETURNS TABLE (run_id uuid, outcome text) LANGUAGE plpgsql
+) RETURNS TABLE (run_id uuid, outcome text) LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 SET plan_cache_mode = force_generic_plan  -- the plan is the same for any batch, and making it costs more than a run
 AS $$
 DECLARE
@@ -50,6 +50,7 @@ DECLARE
     v_complete integer[] := '{}';
     v_turn record;
 BEGIN
+    PERFORM refuse_other_sessions(p_sessions);
     FOR turn IN 1..4 LOOP  -- those that do not get in at first are looked at, and try again
         SELECT array_agg(s.id ORDER BY b.place), array_agg(e.id ORDER BY b.place),
                array_agg(j.first_replicate ORDER BY b.place), array_agg(j.first_replicate + j.replicates ORDER BY b.place),

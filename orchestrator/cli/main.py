@@ -27,6 +27,7 @@ SHORT_HELPS = {
     "fleet": "Compare, install, start and stop nodes over SSH.",
     "node": "Show nodes and let them back to work; check and prepare this machine.",
     "parse": "Read a benchmark's output into CSV.",
+    "rights": "Make users of PostgreSQL and Redis: for the API, for analysis workers, for each of NODES.",
     "token": "Make, list and revoke the tokens that open the service.",
     "service-rate": "Estimate how fast a server works while nothing blocks it, from TRACE (CSV, plain or .gz).",
     "up": "Run every part on this machine, in the foreground.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orchestrator.contracts.errors import UnavailableError
-from orchestrator.doctor import ledger, machine
+from orchestrator.doctor import ledger, machine, rights
 from orchestrator.doctor.findings import Finding
 from orchestrator.settings import Settings
 from orchestrator.store.postgres import inspection
@@ -26,6 +26,8 @@ def examine(settings: Settings, *, repair: bool = False) -> tuple[list[Finding],
 def _with_ledger(settings: Settings, *, repair: bool) -> Iterator[Finding]:
     seen = inspection.inspect(settings.database_url)
     yield from machine.queue(settings.redis_url, seen)
+    yield from rights.database(settings.database_url)
+    yield from rights.redis(settings.redis_url)
     yield ledger.clock(seen)
     yield ledger.controller(seen)
     yield from ledger.agents(seen)

@@ -10,6 +10,7 @@ import click
 import pytest
 import yaml
 
+from orchestrator import rights
 from orchestrator.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -42,14 +43,25 @@ def test_a_service_sets_variables_that_modescope_reads(service: str) -> None:
     code = "\n".join(
         path.read_text() for package in ("orchestrator", "workers") for path in (ROOT / package).rglob("*.py")
     )
-    assert [name for name in OURS[service]["environment"] if f'"{name}"' not in code] == []
+    assert [name for name in OURS[service].get("environment", {}) if f'"{name}"' not in code] == []
 
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_service_waits_for_and_mounts_what_is_there(service: str) -> None:
     assert set(SERVICES[service].get("depends_on", {})) <= set(SERVICES)
-    volumes = [volume.partition(":")[0] for volume in SERVICES[service].get("volumes", [])]
-    assert set(volumes) <= set(COMPOSE["volumes"])
+    mounted = [volume.partition(":")[0] for volume in SERVICES[service].get("volumes", [])]
+    volumes = {name for name in mounted if not name.startswith("./")}
+    assert volumes <= set(COMPOSE["volumes"])
+    files = [name for name in mounted if name not in volumes]
+    assert [name for name in files if not name.startswith("./secrets/") and not (ROOT / name).exists()] == []
+
+
+def test_services_read_secrets_that_modescope_rights_writes(tmp_path: Path) -> None:
+    written = rights.write(tmp_path, ["compose-1"], database_url="postgresql://postgres/m", redis_url="redis://redis/0")
+    mounted = [volume.partition(":")[0] for service in SERVICES.values() for volume in service.get("volumes", [])]
+    read = [name for service in SERVICES.values() for name in service.get("env_file", [])]
+    secrets = {Path(name).name for name in (*mounted, *read) if "secrets/" in name}
+    assert secrets == {file.name for file in written}
 
 
 def test_the_image_is_built_from_files_that_exist() -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, NullPool, QueuePool, create_engine, e
 from sqlalchemy.exc import DBAPIError, DisconnectionError, IntegrityError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from orchestrator.contracts.errors import ConflictError, UnavailableError
+from orchestrator.contracts.errors import ConflictError, RightsError, UnavailableError
 
 CONNECT_TIMEOUT_S = 5
 
@@ -115,6 +115,8 @@ def _translated() -> Iterator[None]:
     except OperationalError as gone:
         raise UnavailableError(f"the database does not answer: {_first_line(gone)}") from gone
     except DBAPIError as failed:
+        if isinstance(failed.orig, psycopg.errors.InsufficientPrivilege):
+            raise RightsError(f"the database refuses: {_first_line(failed)}") from failed
         if failed.connection_invalidated:
             raise UnavailableError(f"the database went away: {_first_line(failed)}") from failed
         raise

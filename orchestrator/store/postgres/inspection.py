@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import psycopg
 from sqlalchemy import text
 
-from orchestrator.store.postgres.connection import Database
+from orchestrator.store.postgres.connection import CONNECT_TIMEOUT_S, Database
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,6 +43,24 @@ class Inspection:
     """Job -> node, of the offered jobs."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Admission:
+    """As whom, and how, an address lets us in."""
+
+    role: str
+    owner: bool
+    """The role owns the tables, or may become who does."""
+    divided: bool
+    """Agents, analysis workers and the API have roles of their own here."""
+    by_socket: bool
+    by_scram: bool
+
+
+_ADMISSION = text("""
+    SELECT session_user::text AS role, to_regrole('modescope_agent') IS NOT NULL AS divided,
+           pg_has_role(session_user, relowner, 'MEMBER') AS owner
+    FROM pg_class WHERE oid = 'ledger'::regclass
+""")
 _LEDGER = text("""
     SELECT id::text AS ledger, extract(epoch FROM clock_timestamp())::float8 AS now,
            extract(epoch FROM clock_timestamp() - reconciled_at)::float8 AS reconciled_s_ago,
@@ -72,3 +91,21 @@ def inspect(database_url: str) -> Inspection:
             dead_leases=tuple(connection.execute(_DEAD).scalars()),
             offers={row.id: row.name for row in connection.execute(_OFFERS)},
         )
+
+
+def admission(database_url: str) -> Admission:
+    """Raises UnavailableError."""
+    with Database(database_url).reading() as connection:
+        driver = connection.connection.driver_connection
+        by_socket = isinstance(driver, psycopg.Connection) and driver.info.host.startswith("/")
+        row = connection.execute(_ADMISSION).one()
+    return Admission(**row._mapping, by_socket=by_socket, by_scram=_takes_scram(database_url))
+
+
+def _takes_scram(database_url: str) -> bool:
+    """Is SCRAM the proof it asks for? Then it has an account of the password that opens nothing elsewhere."""
+    try:
+        psycopg.connect(database_url, connect_timeout=CONNECT_TIMEOUT_S, require_auth="scram-sha-256").close()
+    except psycopg.OperationalError:
+        return False
+    return True
