@@ -20,6 +20,8 @@ from orchestrator.contracts import errors
 from orchestrator.contracts.access import Token, form_token
 
 API = "/api/"
+MONITORING = frozenset({"/metrics", "/readyz"})
+"""Asked by programs: without a token they answer 401, where pages send to the sign-in."""
 OPEN_PATHS = frozenset({"/healthz", "/sign-in"})
 """Answered without a token."""
 OPEN_FOLDER = "/static/"
@@ -99,7 +101,7 @@ class Gate:
             wait_s = self._guesses.wait_s(origin)
             if wait_s > 0:
                 return too_many(wait_s)
-        if scope["path"].startswith(API) or scope["method"] not in SAFE_METHODS:
+        if scope["path"].startswith(API) or scope["path"] in MONITORING or scope["method"] not in SAFE_METHODS:
             return problem(errors.NotAllowedError(), {"WWW-Authenticate": "Bearer"})
         return RedirectResponse("/sign-in", HTTPStatus.SEE_OTHER)
 

@@ -103,3 +103,10 @@ class Health(Value):
 
     status: str = "ok"
     version: str
+
+
+class Readiness(Value):
+    """Whether the service can do its work."""
+
+    ready: bool
+    checks: dict[str, str] = Field(description="What it needs -> `ok`, or what is wrong with it.")

@@ -72,10 +72,12 @@ def _complete(operation: dict[str, Any]) -> None:
     """What every route answers, besides its own."""
     operation["security"] = [{"token": []}]
     responses = operation["responses"]
+    responses.get("422", {}).pop("content", None)  # FastAPI's own word for it
     wanted = list(OF_EVERY_ROUTE)
     if operation.get("parameters") or "requestBody" in operation:
         wanted.append(HTTPStatus.UNPROCESSABLE_ENTITY)
     if "requestBody" in operation:
         wanted += OF_A_BODY
     for status in wanted:
-        responses[str(int(status))] = _problem(status)
+        documented_before = responses.setdefault(str(int(status)), {"description": status.phrase})
+        documented_before.setdefault("content", {}).update(_problem(status)["content"])

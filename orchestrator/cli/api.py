@@ -55,6 +55,7 @@ def _serve(host: str, port: int, tls_certificate: Path | None, tls_key: Path | N
     from orchestrator import queue, wiring
     from orchestrator.api.serving import Server
     from orchestrator.settings import Settings
+    from orchestrator.store import schema
     from orchestrator.web import site
 
     settings = Settings.from_environment()
@@ -64,6 +65,10 @@ def _serve(host: str, port: int, tls_certificate: Path | None, tls_key: Path | N
         application = site.create(
             store,
             stop_now=partial(queue.stop_now, settings.redis_url),
+            checks={
+                "database": partial(schema.require_current, settings.database_url),
+                "redis": partial(queue.require, settings.redis_url),
+            },
             over_tls=behind_proxy or tls_certificate is not None,
         )
         config = uvicorn.Config(

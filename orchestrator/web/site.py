@@ -34,12 +34,14 @@ STATIC = Path(__file__).parent / "static"
 A_DAY = {"cache-control": "max-age=86400"}
 
 
-def create(store: Store, *, stop_now: StopNow = api.leave_running, over_tls: bool = False) -> FastAPI:
+def create(
+    store: Store, *, stop_now: StopNow = api.leave_running, checks: api.Checks | None = None, over_tls: bool = False
+) -> FastAPI:
     """API and pages over this store. The OpenAPI document describes the API alone.
 
     `over_tls`: browsers reach it over TLS, here or at a proxy; their cookies never travel without.
     """
-    app = api.create(store, stop_now=stop_now)
+    app = api.create(store, stop_now=stop_now, checks=checks)
     app.state.over_tls = over_tls
     handlers.install(app, answer=_answer)
     app.add_api_route("/static/plotly.js", _plotly, include_in_schema=False)
