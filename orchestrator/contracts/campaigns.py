@@ -76,6 +76,10 @@ class Progress:
     runs_per_s: float | None
     """Over the last minute; None before the first run."""
     time_left_s: float | None
+    """The median of what may come (docs/service-rate.md); None: nobody can tell."""
+    time_left_low_s: float | None = None
+    time_left_high_s: float | None = None
+    """With the one before, an 80 % interval."""
     waits_for: tuple[str, ...] = ()
     """Nodes that are offline and have jobs of their own to do."""
     lost: tuple[str, ...] = ()
@@ -88,6 +92,8 @@ class EventKind(StrEnum):
     NODE_QUARANTINED = "node_quarantined"
     NODE_LOST = "node_lost"
     """It is offline for long, and the others have its share."""
+    NODE_RATE_CHANGED = "node_rate_changed"
+    """It works faster or slower than before."""
     JOB_SET_ASIDE = "job_set_aside"
     CAMPAIGN_COMPLETE = "campaign_complete"
     CAMPAIGN_INCOMPLETE = "campaign_incomplete"

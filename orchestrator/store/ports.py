@@ -28,6 +28,7 @@ from orchestrator.contracts.findings import ConfigurationPage, Outcome, RunPage,
 from orchestrator.contracts.jobs import Assignment, Ending, Failure, HandedOver, Job, Renewal, State
 from orchestrator.contracts.nodes import Hello, Node
 from orchestrator.contracts.overviews import NodeWork, Overview, Pace
+from orchestrator.contracts.rates import Completion, Forecast, FoundRate, NodeRate, OpenWork
 from orchestrator.contracts.runs import Receipt, Run
 
 
@@ -233,7 +234,7 @@ class Control(Protocol):
     def unengaged(self, offers: Sequence[Offer]) -> list[Offer]:
         """Those of which the nodes must be told: of a node that holds no job, the one offered first.
 
-        A node at work takes its next one when it hands over the one it holds. To be asked after the offers are committed.
+        A node at work takes its next one when it hands over the one it holds. Asked after the offers are committed.
         """
 
     def unheard(self, *, older_than_s: float = 3.0) -> list[Offer]:
@@ -299,6 +300,34 @@ class Overviews(Protocol):
         """The whole service in numbers, for monitoring."""
 
 
+class Rates(Protocol):
+    """How fast nodes work, and how long campaigns will take: what that is learned from, and what was learned."""
+
+    def completions(self, campaign_id: int, *, after: float = 0.0, jobs: int = 2000) -> list[Completion]:
+        """Valid runs of the newest `jobs` jobs that were done after `after`, and of those in hand.
+
+        By session in the order in which these were opened, then in the order in which they were made.
+        """
+
+    def open_work(self, campaign_id: int) -> OpenWork:
+        """What is to be done, and who may do it now. Raises NotFoundError."""
+
+    def keep(self, campaign_id: int, forecast: Forecast, rates: Sequence[FoundRate]) -> list[str]:
+        """Keep what was found; a change that began after the last one was told is an event, and is returned.
+
+        Told twice, by two controllers or after a restart, it is one event.
+        """
+
+    def of_campaign(self, campaign_id: int) -> list[NodeRate]:
+        """By node."""
+
+    def of_nodes(self) -> list[NodeRate]:
+        """By node: the latest of each."""
+
+    def forecast(self, campaign_id: int) -> Forecast | None:
+        """The last one; None when nobody has told any for five minutes."""
+
+
 class Store(Protocol):
     """All of it."""
 
@@ -320,6 +349,8 @@ class Store(Protocol):
     def access(self) -> Access: ...
     @property
     def overviews(self) -> Overviews: ...
+    @property
+    def rates(self) -> Rates: ...
 
     def on_behalf_of(self, act: Act) -> Store:
         """The same store; what is changed through it leaves a line in the audit log, in the same transaction."""

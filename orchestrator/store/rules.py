@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from orchestrator.contracts import engines
+from orchestrator.contracts.campaigns import State
 from orchestrator.contracts.errors import RequestError
+from orchestrator.contracts.rates import Forecast
 
 ONLINE_S = 45.0
 """A node whose session was silent for longer, and that holds no live lease, is offline."""
@@ -23,6 +25,8 @@ GAP_S = 10.0
 """When no controller reconciled for longer, every lease gets that time on top (DESIGN 3)."""
 RATE_WINDOW_S = 60.0
 """Runs per second are counted over this much of the past."""
+FORECAST_LASTS_S = 300.0
+"""What a controller told of the time left, and did not tell again for longer, is not shown any more."""
 
 
 def no_campaign(campaign_id: int) -> str:
@@ -73,3 +77,16 @@ def engine_for(
 def lease_s(engine: str, engine_options: Mapping[str, object]) -> float:
     """How long a lease lasts, from what one run may take."""
     return engines.options(engine, engine_options).timeout_s + LEASE_MARGIN_S
+
+
+def time_left(state: State, told: Forecast | None) -> dict[str, float | None]:
+    """`Progress.time_left_s` and its interval: what was told; nothing is left of what has ended."""
+    if state is not State.RUNNING:
+        return dict.fromkeys(("time_left_s", "time_left_low_s", "time_left_high_s"), 0.0)
+    if told is None:
+        return {"time_left_s": None}
+    return {
+        "time_left_s": told.time_left_s,
+        "time_left_low_s": told.time_left_low_s,
+        "time_left_high_s": told.time_left_high_s,
+    }

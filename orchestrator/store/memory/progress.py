@@ -6,16 +6,15 @@ from collections import Counter
 
 from orchestrator.contracts.campaigns import NodeShare, Progress, State
 from orchestrator.contracts.runs import Validity
-from orchestrator.store.memory import shares, views
+from orchestrator.store.memory import rates, shares, views
 from orchestrator.store.memory.nodes import online
 from orchestrator.store.memory.tables import AnalysisRow, CampaignRow, Tables
-from orchestrator.store.rules import RATE_WINDOW_S
+from orchestrator.store.rules import RATE_WINDOW_S, time_left
 
 
 def progress(tables: Tables, row: CampaignRow) -> Progress:
     """All counters of a campaign."""
     analyses = [analysis for setting in row.settings for analysis in setting.analyses]
-    runs_per_s = _runs_per_s(tables, row)
     return Progress(
         campaign=views.campaign(row),
         valid_runs=row.valid_runs,
@@ -27,8 +26,8 @@ def progress(tables: Tables, row: CampaignRow) -> Progress:
         verdicts=dict(Counter(analysis.verdict for analysis in analyses if analysis.verdict is not None)),
         verdicts_final=_final(row, analyses),
         elapsed_s=_elapsed_s(tables, row),
-        runs_per_s=runs_per_s,
-        time_left_s=_time_left_s(row, runs_per_s),
+        runs_per_s=_runs_per_s(tables, row),
+        **time_left(row.state, rates.told(tables, row.id)),
         waits_for=shares.waits_for(tables, row),
         lost=tuple(sorted(row.lost)),
     )
@@ -70,11 +69,3 @@ def _runs_per_s(tables: Tables, row: CampaignRow) -> float | None:
     since = tables.now() - window_s
     recent = sum(run.recorded_at >= since for run in row.runs if run.validity is Validity.VALID)
     return recent / window_s
-
-
-def _time_left_s(row: CampaignRow, runs_per_s: float | None) -> float | None:
-    if row.state is not State.RUNNING:
-        return 0.0
-    if not runs_per_s:
-        return None
-    return (row.expected_runs - row.valid_runs) / runs_per_s

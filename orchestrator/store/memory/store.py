@@ -16,6 +16,7 @@ from orchestrator.store.memory.findings import Findings
 from orchestrator.store.memory.jobs import Jobs
 from orchestrator.store.memory.nodes import Nodes
 from orchestrator.store.memory.overviews import Overviews
+from orchestrator.store.memory.rates import Rates
 from orchestrator.store.memory.runs import Runs
 from orchestrator.store.memory.tables import Tables
 
@@ -40,6 +41,7 @@ class MemoryStore:
         self.control: ports.Control = Control(self.tables)
         self.access: ports.Access = Access(self.tables, act)
         self.overviews: ports.Overviews = Overviews(self.tables)
+        self.rates: ports.Rates = Rates(self.tables)
 
     def on_behalf_of(self, act: Act) -> MemoryStore:
         """The same tables; changes made through it are audited."""

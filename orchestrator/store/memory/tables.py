@@ -20,6 +20,7 @@ from orchestrator.contracts.designs import Setting
 from orchestrator.contracts.errors import NotFoundError
 from orchestrator.contracts.jobs import Failure, PlannedJob
 from orchestrator.contracts.nodes import Hello, NodeState
+from orchestrator.contracts.rates import Forecast, NodeRate
 from orchestrator.contracts.runs import Run, Validity
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ class JobRow:
     attempts: list[Attempt] = field(default_factory=list)
     reason: str | None = None
     """Why it was set aside."""
+    done_at: float | None = None
 
     @property
     def replicates(self) -> range:
@@ -201,6 +203,11 @@ class Tables:
         self.sessions: dict[UUID, SessionRow] = {}
         self.nodes: dict[str, NodeRow] = {}
         self.events: list[Event] = []
+        self.node_rates: dict[tuple[int, str], NodeRate] = {}
+        """By campaign and node; so is when a change of the rate was told last."""
+        self.rates_told_at: dict[tuple[int, str], float] = {}
+        self.forecasts: dict[int, tuple[float, Forecast]] = {}
+        """Campaign -> when it was told, and what."""
         self.tokens: dict[str, Token] = {}
         """By digest."""
         self.sign_ins: dict[str, SignInRow] = {}

@@ -43,6 +43,7 @@ def complete(tables: Tables, job: JobRow, node: str) -> None:
     _move(tables, job, State.DONE)
     job.node = node
     job.reason = None
+    job.done_at = tables.now()
 
 
 def set_aside(tables: Tables, job: JobRow, reason: str) -> None:

@@ -18,6 +18,7 @@ from orchestrator.store.postgres.findings import PostgresFindings
 from orchestrator.store.postgres.jobs import PostgresJobs
 from orchestrator.store.postgres.nodes import PostgresNodes
 from orchestrator.store.postgres.overviews import PostgresOverviews
+from orchestrator.store.postgres.rates import PostgresRates
 from orchestrator.store.postgres.runs import PostgresRuns
 
 
@@ -41,6 +42,7 @@ class PostgresStore:
         self.control = PostgresControl(self._database)
         self.access = PostgresAccess(self._database, act)
         self.overviews = PostgresOverviews(self._database)
+        self.rates = PostgresRates(self._database)
 
     def on_behalf_of(self, act: Act) -> PostgresStore:
         """The same connections; what is changed through it is audited."""

@@ -7,6 +7,8 @@ from typing import Any
 from sqlalchemy import Connection, text
 
 from orchestrator.contracts.campaigns import Campaign, NodeShare, Progress, State
+from orchestrator.store.postgres import rates
+from orchestrator.store.rules import time_left
 
 WINDOW_S = 60.0
 """The rate is that of the last minute."""
@@ -59,7 +61,7 @@ def progress(connection: Connection, campaign: Campaign) -> Progress:
         verdicts_final=campaign.state is not State.RUNNING and all(row.final for row in analyses),
         elapsed_s=times.elapsed_s or 0.0,
         runs_per_s=rate,
-        time_left_s=_time_left_s(campaign, valid_runs, rate),
+        **time_left(campaign.state, rates.forecast(connection, campaign.id)),
         waits_for=tuple(row.node for row in away if not row.lost),
         lost=tuple(row.node for row in away if row.lost),
     )
@@ -69,12 +71,6 @@ def _rate(times: Any, valid_runs: int) -> float | None:
     if valid_runs == 0 or not times.elapsed_s:
         return None
     return float(times.lately) / min(WINDOW_S, max(float(times.elapsed_s), 1.0))
-
-
-def _time_left_s(campaign: Campaign, valid_runs: int, rate: float | None) -> float | None:
-    if campaign.state is not State.RUNNING:
-        return 0.0
-    return (campaign.expected_runs - valid_runs) / rate if rate else None
 
 
 def _analyses_total(campaign: Campaign, analyses: Any) -> int:
