@@ -58,24 +58,26 @@ class GivenBack(Exception):  # noqa: N818 - not an error: the story ends early
 
 
 def execute(job_id: int, at: Workplace) -> None:
-    """Carry a job out if it may be had; a hint about one that may not ends here."""
-    with bound(job=job_id):
-        asked_at = time.monotonic()
-        try:
-            assignment = at.store.jobs.claim(job_id, at.session)
-        except UnavailableError as away:
-            logger.warning("not claimed: %s", away)
-            return
-        if assignment is not None:
-            with bound(campaign=assignment.campaign_id, attempt=assignment.attempt):
-                _hold(assignment, at, asked_at=asked_at)
+    """Carry a job out if it may be had, and what else is offered by then; a hint about one that may not ends here."""
+    asked_at = time.monotonic()
+    try:
+        assignment = at.store.jobs.claim(job_id, at.session)
+    except UnavailableError as away:
+        logger.warning("not claimed: %s", away, extra={"job": job_id})
+        return
+    while assignment is not None:
+        with bound(job=assignment.job_id, campaign=assignment.campaign_id, attempt=assignment.attempt):
+            asked_at, assignment = _hold(assignment, at, asked_at=asked_at)
 
 
-def _hold(assignment: Assignment, at: Workplace, *, asked_at: float) -> None:
-    """From the claim to the end of the lease."""
+def _hold(assignment: Assignment, at: Workplace, *, asked_at: float) -> tuple[float, Assignment | None]:
+    """From the claim to the end of the lease; the job that was claimed then, and when that was asked for."""
     logger.info("claimed: %d runs of %s", len(assignment.pending), assignment.engine)
+    at.bench.runner.stop.clear()  # it was meant for the job before
     at.lease = Lease(at.store, assignment, asked_at=asked_at)
     try:
+        if at.leaving:
+            raise GivenBack
         failure = _carry_out(assignment, at)
         ending = Ending.COMPLETE if failure is None else Ending.FAIL
     except GivenBack:
@@ -84,8 +86,10 @@ def _hold(assignment: Assignment, at: Workplace, *, asked_at: float) -> None:
         at.lease = None
     if failure is not None:
         logger.warning("failed (%s): %s", failure.kind, failure.reason)
-    at.homecoming.give_back(assignment, ending, failure)
+    asked_at = time.monotonic()
+    following = at.homecoming.give_back(assignment, ending, failure, next_for=None if at.leaving else at.session)
     logger.info("given back: %s", ending)
+    return asked_at, following
 
 
 def _carry_out(assignment: Assignment, at: Workplace) -> Failure | None:

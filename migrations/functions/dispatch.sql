@@ -26,7 +26,7 @@ $$;
 -- Offer jobs[i] to nodes[i], and in a balanced campaign write down whose share that is.
 CREATE FUNCTION offer(p_jobs bigint[], p_nodes integer[], p_balanced boolean) RETURNS void LANGUAGE sql AS $$
     UPDATE jobs AS j
-    SET state = 'offered', node_id = o.node_id, offered_at = clock_timestamp(),
+    SET state = 'offered', node_id = o.node_id, offered_at = statement_timestamp(),
         pinned_node_id = CASE WHEN p_balanced THEN o.node_id ELSE j.pinned_node_id END
     FROM unnest(p_jobs, p_nodes) AS o (job_id, node_id)
     WHERE j.id = o.job_id AND j.state = 'queued';

@@ -83,6 +83,6 @@ class Controller:
                 due = self._store.control.analysis_due()
         for offer in offers:
             logger.info("offered", extra={"job": offer.job_id, "node": offer.node})
-        self._hints.offer(offers)
+        self._hints.offer(self._store.control.unengaged(offers))
         if due and self._reminding.is_due():
             self._hints.analyse()

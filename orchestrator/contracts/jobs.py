@@ -8,6 +8,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from orchestrator.contracts.designs import Level
+from orchestrator.contracts.runs import Receipt
 
 
 class State(StrEnum):
@@ -148,6 +149,15 @@ class Ending(StrEnum):
     RELEASE = "release"
     """Nothing wrong: pause, stop, drain. The attempt is not counted."""
     FAIL = "fail"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HandedOver:
+    """What came of a job that was given back with its last runs."""
+
+    receipt: Receipt
+    next: Assignment | None = None
+    """The job to go on with; None when nothing was offered."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from orchestrator.store.memory import dispatch, reconcile
@@ -23,6 +23,10 @@ class Control:
     @transaction
     def dispatch(self, *, outstanding: int = 2) -> list[Offer]:
         return dispatch.dispatch(self.tables, outstanding)
+
+    @transaction
+    def unengaged(self, offers: Sequence[Offer]) -> list[Offer]:
+        return dispatch.unengaged(self.tables, offers)
 
     @transaction
     def unheard(self, *, older_than_s: float = 3.0) -> list[Offer]:

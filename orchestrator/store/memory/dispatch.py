@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from orchestrator.contracts.jobs import State
 from orchestrator.store.memory import eligibility, shares, transitions
 from orchestrator.store.memory.nodes import working
@@ -21,6 +23,18 @@ def dispatch(tables: Tables, outstanding: int) -> list[Offer]:
         hungry = [node for node in hungry if _in_hand(node) < outstanding]
         hungry = [node for node in hungry if _serve(tables, node, campaigns, offers)]
     return offers
+
+
+def unengaged(tables: Tables, offers: Sequence[Offer]) -> list[Offer]:
+    """Those that were offered first to a node without a job."""
+    return [offer for offer in offers if (job := first_offered(tables.nodes[offer.node])) and job.id == offer.job_id]
+
+
+def first_offered(node: NodeRow) -> JobRow | None:
+    """What a node without a job is to take; None when it has one, or nothing is offered to it."""
+    if node.leased is not None or not node.offered:
+        return None
+    return min(node.offered, key=lambda job: (job.offered_at, job.id))
 
 
 def unheard(tables: Tables, older_than_s: float) -> list[Offer]:

@@ -6,11 +6,23 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from orchestrator.contracts.errors import NotFoundError
-from orchestrator.contracts.jobs import Assignment, Ending, Failure, FailureKind, Job, Pending, Renewal, State
+from orchestrator.contracts.jobs import (
+    Assignment,
+    Ending,
+    Failure,
+    FailureKind,
+    HandedOver,
+    Job,
+    Pending,
+    Renewal,
+    State,
+)
 from orchestrator.contracts.nodes import NodeState
+from orchestrator.contracts.runs import Run
 from orchestrator.store import rules
-from orchestrator.store.memory import failures, standing, transitions
+from orchestrator.store.memory import dispatch, failures, standing, transitions
 from orchestrator.store.memory.nodes import seen
+from orchestrator.store.memory.runs import Runs
 from orchestrator.store.memory.tables import JobRow, SessionRow, Tables, transaction
 from orchestrator.store.standing import sentence
 
@@ -58,6 +70,25 @@ class Jobs:
         if done and ending is Ending.COMPLETE:
             failures.forgive(self.tables.nodes[job.attempts[-1].node])
         return True
+
+    @transaction
+    def hand_over(
+        self,
+        runs: Sequence[Run],
+        job_id: int,
+        token: UUID,
+        ending: Ending,
+        failure: Failure | None = None,
+        *,
+        next_for: UUID | None = None,
+    ) -> HandedOver:
+        receipt = Runs(self.tables).record(runs)
+        self.finish(job_id, token, ending, failure)
+        holder = self.tables.sessions.get(next_for) if next_for is not None else None
+        following = dispatch.first_offered(holder.node) if holder is not None else None
+        if following is None or next_for is None:
+            return HandedOver(receipt=receipt)
+        return HandedOver(receipt=receipt, next=self.claim(following.id, next_for))
 
     @transaction
     def of_campaign(

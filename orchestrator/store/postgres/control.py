@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -45,6 +45,13 @@ class PostgresControl:
         """Offer jobs in rounds, one a node, so that a short queue spreads over the nodes."""
         with self._deciding() as connection:
             return _offers(connection.execute(decisions.DISPATCH, {"outstanding": outstanding}))
+
+    def unengaged(self, offers: Sequence[Offer]) -> list[Offer]:
+        """Offers of which idle nodes must be told."""
+        if not offers:
+            return []
+        with self._database.calling() as connection:
+            return _offers(connection.execute(decisions.UNENGAGED, {"jobs": [offer.job_id for offer in offers]}))
 
     def unheard(self, *, older_than_s: float = 3.0) -> list[Offer]:
         """Offers that idle nodes have not taken up."""

@@ -9,8 +9,10 @@ TRY_LOCK = text("SELECT pg_try_advisory_xact_lock(1836016755)")
 
 DISPATCH = text("SELECT job_id, node FROM dispatch(:outstanding)")
 
+UNENGAGED = text("SELECT job_id, node FROM unengaged(:jobs)")
+
 SEND_AGAIN = text("""
-    UPDATE jobs AS j SET offered_at = clock_timestamp()
+    UPDATE jobs AS j SET offered_at = statement_timestamp()
     FROM nodes AS n
     WHERE j.state = 'offered' AND j.offered_at < clock_timestamp() - make_interval(secs => :older_than_s)
       AND n.id = j.node_id AND n.session_id IS NOT NULL AND n.seen_at > clock_timestamp() - interval '45 s'

@@ -9,13 +9,17 @@ from uuid import UUID
 from sqlalchemy import func, select
 
 from orchestrator.contracts.errors import NotFoundError
-from orchestrator.contracts.jobs import Assignment, Ending, Failure, Job, Pending, Renewal, State
+from orchestrator.contracts.jobs import Assignment, Ending, Failure, HandedOver, Job, Pending, Renewal, State
+from orchestrator.contracts.runs import Run
 from orchestrator.store.models import Job as JobRow
 from orchestrator.store.models import Node
 from orchestrator.store.postgres import standing
 from orchestrator.store.postgres.connection import Database
+from orchestrator.store.postgres.runs import ARGUMENTS, arrays, receipt
 from orchestrator.store.rules import no_job
 from orchestrator.store.standing import sentence
+
+_HAND_OVER = f"SELECT hand_over({ARGUMENTS}, %s::bigint, %s::uuid, %s, %s, %s, %s::uuid)"
 
 
 class PostgresJobs:
@@ -38,9 +42,28 @@ class PostgresJobs:
 
     def finish(self, job_id: int, token: UUID, ending: Ending, failure: Failure | None = None) -> bool:
         """Give the job back; False when the token no longer holds it."""
-        kind, reason = (str(failure.kind), failure.reason) if failure is not None else (None, None)
+        call = func.finish(job_id, token, str(ending), *_told(failure))
         with self._database.calling() as connection:
-            return bool(connection.execute(select(func.finish(job_id, token, str(ending), kind, reason))).scalar_one())
+            return bool(connection.execute(select(call)).scalar_one())
+
+    def hand_over(
+        self,
+        runs: Sequence[Run],
+        job_id: int,
+        token: UUID,
+        ending: Ending,
+        failure: Failure | None = None,
+        *,
+        next_for: UUID | None = None,
+    ) -> HandedOver:
+        """Take runs and job back, and lease the next."""
+        given = (*arrays(runs), job_id, token, str(ending), *_told(failure), next_for)
+        with self._database.calling() as connection:
+            answer = connection.exec_driver_sql(_HAND_OVER, given).scalar_one()
+        outcomes = {UUID(run_id): outcome for run_id, outcome in answer["outcomes"].items()}
+        return HandedOver(
+            receipt=receipt(runs, outcomes), next=None if answer["next"] is None else _assignment(answer["next"])
+        )
 
     def held_by(self, node: str) -> list[int]:
         """Jobs leased to any session of this node."""
@@ -68,6 +91,10 @@ class PostgresJobs:
         if found is None:
             raise NotFoundError(no_job(campaign_id, job_id))
         return sentence(found)
+
+
+def _told(failure: Failure | None) -> tuple[str | None, str | None]:
+    return (None, None) if failure is None else (str(failure.kind), failure.reason)
 
 
 def _assignment(granted: Mapping[str, Any]) -> Assignment:

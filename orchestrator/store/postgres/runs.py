@@ -18,8 +18,9 @@ _OF_RUN = (
     "integer", "uuid", "integer", "smallint", "integer", "integer", "double precision", "real", "smallint", "boolean",
     "text", "text",
 )  # fmt: skip
-_ARGUMENTS = ", ".join(f"%s::{kind}[]" for kind in _OF_BLOCK + _OF_RUN)
-_RECORD = f"SELECT run_id, outcome FROM record({_ARGUMENTS})"  # noqa: S608 - types of our own
+ARGUMENTS = ", ".join(f"%s::{kind}[]" for kind in _OF_BLOCK + _OF_RUN)
+"""What `arrays` makes, as the SQL function `record` takes it."""
+_RECORD = f"SELECT run_id, outcome FROM record({ARGUMENTS})"  # noqa: S608 - types of our own
 _TOLD = text("""
     SELECT b.packed, r.sequences, r.ids FROM (
         SELECT telemetry_id, array_agg(sequence) AS sequences, array_agg(id) AS ids
@@ -42,10 +43,10 @@ class PostgresRuns:
         """Take in a batch, idempotent per run id."""
         if not runs:
             return Receipt()
-        batch = _arrays(runs)
+        batch = arrays(runs)
         with self._database.calling() as connection:
             outcomes: dict[UUID, str] = dict(connection.exec_driver_sql(_RECORD, batch).all())
-        return _receipt(runs, outcomes)
+        return receipt(runs, outcomes)
 
     def told(self, setting_id: int) -> dict[UUID, Mapping[str, Any]]:
         """`details` and `observed` of the setting's runs, by run id."""
@@ -60,8 +61,10 @@ class PostgresRuns:
         return found
 
 
-def _arrays(runs: Sequence[Run]) -> tuple[str, ...]:
+def arrays(runs: Sequence[Run]) -> tuple[str, ...]:
     """The arguments of the SQL function `record`, each an array's text: by block, then by run."""
+    if not runs:
+        return ("{}",) * len(_OF_BLOCK + _OF_RUN)
     blocks: dict[tuple[Any, ...], list[Run]] = {}
     for run in runs:
         of = (run.campaign_id, run.setting_id, run.job_id, run.attempt, run.session)
@@ -99,7 +102,8 @@ def _packed(runs: Sequence[Run]) -> str | None:
     return rf'"\\x{told.hex()}"'
 
 
-def _receipt(runs: Sequence[Run], outcomes: Mapping[UUID, str]) -> Receipt:
+def receipt(runs: Sequence[Run], outcomes: Mapping[UUID, str]) -> Receipt:
+    """What became of each, by what `record` said of some."""
     sorted_out: dict[str, list[UUID]] = {}
     for run in runs:
         outcome = outcomes.get(run.id, "valid" if run.valid else "invalid")

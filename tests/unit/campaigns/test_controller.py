@@ -40,6 +40,7 @@ def a_controller(monkeypatch: pytest.MonkeyPatch, *, leads: bool = True) -> tupl
     store, hints = MemoryStore(), Heard()
     monkeypatch.setattr(store.control, "leader", lambda: hints.leader(held=leads))
     monkeypatch.setattr(store.control, "dispatch", lambda: [Offer(job_id=7, node="n1")])
+    monkeypatch.setattr(store.control, "unengaged", list)
     monkeypatch.setattr(store.control, "analysis_due", lambda: True)
     return Controller(store, hints), hints, store
 

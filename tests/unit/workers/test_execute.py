@@ -28,7 +28,7 @@ design:
     - levels: {{threads: [1], file_size_kb: [64], record_size_kb: [4]}}
       modes: [readers, rewriters]
 replicates: {replicates}
-replicates_per_job: {replicates}
+replicates_per_job: {per_job}
 engine: {engine}
 max_tries: 2
 """
@@ -83,7 +83,7 @@ class Site:
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Site]]:
     agents: list[Agent] = []
 
-    def build(*outcomes: Outcome, replicates: int = 3, engine: str = PLAYED) -> Site:
+    def build(*outcomes: Outcome, replicates: int = 3, per_job: int | None = None, engine: str = PLAYED) -> Site:
         if outcomes:
             scripted = Scripted(*outcomes)
             monkeypatch.setattr(engines, "engine", lambda _name, _options, _bench: scripted)
@@ -92,7 +92,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[.
         agent = Agent(store, node="n1", home=tmp_path)
         agent.start()
         agents.append(agent)
-        text = STUDY.format(replicates=replicates, engine=engine)
+        text = STUDY.format(replicates=replicates, per_job=per_job or replicates, engine=engine)
         campaign, _ = store.campaigns.submit(submission(study.load(text, where="study.yaml")))
         return Site(store=store, agent=agent, campaign=campaign.id)
 
@@ -108,6 +108,13 @@ def test_every_replicate_is_measured_and_the_job_is_done(site: Callable[..., Sit
     assert [(replicate, mode) for replicate, mode, *_ in lab.export()] == [
         (replicate, mode) for replicate in range(3) for mode in ("readers", "rewriters")
     ]
+
+
+def test_a_job_that_is_offered_by_then_is_gone_on_with_without_a_word(site: Callable[..., Site]) -> None:
+    lab = site(replicates=6, per_job=2)
+    lab.agent.run_job(lab.store.control.dispatch(outstanding=3)[0].job_id)
+    assert lab.states() == {State.DONE}
+    assert lab.store.campaigns.progress(lab.campaign).valid_runs == 6
 
 
 def test_an_invalid_run_is_kept_and_its_replicate_tried_again(site: Callable[..., Site]) -> None:
@@ -149,10 +156,11 @@ def test_runs_wait_in_the_spool_while_the_database_is_away(
 ) -> None:
     lab = site()
 
-    def away(*_: object) -> None:
+    def away(*_: object, **_named: object) -> None:
         raise UnavailableError
 
     with monkeypatch.context() as cut:
+        cut.setattr(lab.store.jobs, "hand_over", away)
         cut.setattr(lab.store.runs, "record", away)
         lab.work()
         assert lab.states() == {State.LEASED}

@@ -102,7 +102,7 @@ def test_a_node_that_is_always_disturbed_gives_the_job_back_as_its_own_fault(
     store: MemoryUnderTest, workplace: execute.Workplace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given_back: list[Failure | None] = []
-    monkeypatch.setattr(Homecoming, "give_back", lambda _self, _job, _ending, failure: given_back.append(failure))
+    monkeypatch.setattr(Homecoming, "give_back", lambda _self, _job, _ending, failure, **_: given_back.append(failure))
     observed_in_turn(monkeypatch, Observation(temperature_c=99.0))
     runs = carried_out(store, workplace, monkeypatch)
     assert [run.try_number for run in runs] == [0, 1, 2]
