@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
+from statistics import fmean
 from urllib.parse import urlencode
 
 from orchestrator import words
 from orchestrator.api.atlas import metric_of
 from orchestrator.contracts.campaigns import Campaign, Configuration
+from orchestrator.contracts.designs import Level
 from orchestrator.contracts.errors import RequestError
 from orchestrator.report import units
 from orchestrator.report.units import Unit
@@ -19,7 +22,9 @@ ROWS = 100
 FLAGGED = "multimodal"
 ANY = "any"
 INCOMPLETE = "incomplete"
-SORTS = ("bic_gap", "median", "variation", "density_modes", "components", "dip_q", "valid_runs", "setting")
+NUMBERS = ("bic_gap", "median", "variation", "density_modes", "dip_q", "valid_runs")
+WORDS = ("mode", "verdict")
+"""Columns to sort by, beside the factors, which are named as in a filter."""
 LEVEL = "level."
 
 
@@ -94,8 +99,8 @@ class Cost:
     configurations: int
     """All modes of the settings: they come from one invocation."""
     replicates: int
-    benchmark_s: float
-    """Of all runs together, as long as such runs took before."""
+    benchmark_s: float | None
+    """Of all runs together, as long as such runs took before; None while none has ended."""
     unknown: int
     """Settings that have no valid run to tell from."""
     nodes: int
@@ -112,8 +117,8 @@ def read(query: Mapping[str, str]) -> Filter:
     page, sort = query.get("page", "1"), query.get("sort", "bic_gap")
     if not page.isdecimal() or not 1 <= int(page) <= 1_000_000:
         raise RequestError(f"page: {page[:20]!r} is no page number")
-    if sort not in SORTS:
-        raise RequestError(f"sort: one of {', '.join(SORTS)}, not {sort[:20]!r}")
+    if sort not in NUMBERS + WORDS and not sort.startswith(LEVEL):
+        raise RequestError(f"sort: one of {', '.join(NUMBERS + WORDS)} or {LEVEL}FACTOR, not {sort[:20]!r}")
     levels = {name[len(LEVEL) :]: level for name, level in query.items() if name.startswith(LEVEL) and level}
     return Filter(
         verdict=query.get("verdict", FLAGGED) or ANY,
@@ -130,7 +135,7 @@ def gather(store: Store, campaign_id: int, wanted: Filter) -> Content:
     """Ask the store for one page of it. Raises NotFoundError, and ConflictError when the campaign is archived."""
     progress = store.campaigns.progress(campaign_id)
     campaign = progress.campaign
-    found = _sorted(matching(store, campaign, wanted), wanted)
+    found = _sorted(matching(store, campaign, wanted), campaign.factors, wanted)
     pages = max(1, -(-len(found) // ROWS))
     shown = found[(min(wanted.page, pages) - 1) * ROWS :][:ROWS]
     elapsed = store.findings.elapsed_s(campaign_id, {one.setting_id for one in shown})
@@ -175,27 +180,38 @@ def cost(store: Store, campaign: Campaign, picked: Collection[tuple[int, str]], 
     settings = tuple(sorted({setting_id for setting_id, _ in picked}))
     wanted = campaign.replicates if replicates is None else replicates
     elapsed = store.findings.elapsed_s(campaign.id, settings)
-    mean = sum(elapsed.values()) / len(elapsed) if elapsed else 0.0
-    unknown = len(settings) - len(elapsed)
     modes = sum(1 for one in store.campaigns.configurations(campaign.id) if one.setting_id in set(settings))
     return Cost(
         settings=settings,
         picked=len(picked),
         configurations=modes,
         replicates=wanted,
-        benchmark_s=wanted * (sum(elapsed.values()) + unknown * mean),
-        unknown=unknown,
+        benchmark_s=wanted * len(settings) * fmean(elapsed.values()) if elapsed else None,
+        unknown=len(settings) - len(elapsed),
         nodes=sum(node.state == "ready" and node.online for node in store.nodes.all()),
     )
 
 
-def _sorted(found: list[Configuration], wanted: Filter) -> list[Configuration]:
-    """What has no value for the sorted column comes last, either way."""
-    if wanted.sort == "setting":
-        return found if wanted.rising else found[::-1]
-    known = [one for one in found if getattr(one, wanted.sort) is not None]
-    known.sort(key=lambda one: float(getattr(one, wanted.sort)), reverse=not wanted.rising)
-    return known + [one for one in found if getattr(one, wanted.sort) is None]
+def _sorted(found: list[Configuration], factors: Sequence[str], wanted: Filter) -> list[Configuration]:
+    """What has no value in the sorted column comes last, either way; equals stay in order of the design."""
+    value = _column(factors, wanted.sort)
+    known = [one for one in found if value(one) is not None]
+    known.sort(key=lambda one: _as_key(value(one)), reverse=not wanted.rising)
+    return known + [one for one in found if value(one) is None]
+
+
+def _column(factors: Sequence[str], sort: str) -> Callable[[Configuration], Level | None]:
+    """The value of the column that is sorted by; None everywhere for a factor that there is not."""
+    factor = sort.removeprefix(LEVEL)
+    if factor == sort:
+        return attrgetter(sort)
+    place = factors.index(factor) if factor in factors else None
+    return lambda one: None if place is None or one.control is not None else one.levels[place]
+
+
+def _as_key(value: Level | None) -> tuple[str, float]:
+    """Numbers by size, before words by letter."""
+    return (value, 0.0) if isinstance(value, str) else ("", float(value or 0))
 
 
 def _levels(column: Sequence[object]) -> tuple[str, ...]:

@@ -84,16 +84,23 @@ function labels(context, cells, place, panel) {
   axis(context, x, place.columns, (text, at) => ({ text, x: left + at, y: bottom + 11, align: "center" }), (text) => context.measureText(text).width + 8);
   axis(context, y, place.rows, (text, at) => ({ text, x: left - 7, y: top + at, align: "right" }), () => 13);
   context.textAlign = "left";
-  const names = (one) => [one.outer, one.inner && `in each: ${one.inner}`].filter(Boolean).join(", ");
+  const names = (one) => [one.outer + unitOf(one).replace(/ (.+)/, " ($1)"), one.inner && `in each: ${one.inner}`].filter(Boolean).join(", ");
   context.fillText(`→ ${names(x)}${y.outer ? `   ↓ ${names(y)}` : ""}`, left, bottom + 27, place.columns.length);
+}
+
+/** ` GHz` where all outer levels have it; then it stands with the factor's name and not with every level. */
+function unitOf({ outer, groups }) {
+  const units = new Set(groups.map((level) => (outer ? (/ [A-Za-z]+$/.exec(told(outer, level)) ?? [""])[0] : "")));
+  return units.size === 1 ? [...units][0] : "";
 }
 
 /** Names of the outer levels, as many as there is room for. */
 function axis(context, direction, lines, place, room) {
+  const unit = unitOf(direction);
   let free = -Infinity;
   const group = lines.size * direction.each.length;
   for (const [number, level] of direction.groups.entries()) {
-    const text = level === "" ? "" : told(direction.outer, level);
+    const text = level === "" ? "" : told(direction.outer, level).replace(unit, "");
     const at = lines.starts[number * direction.each.length] + group / 2;
     if (!text || at - room(text) / 2 < free) continue;
     free = at + room(text) / 2;

@@ -18,8 +18,8 @@ function direction(atlas, outer, inner) {
   return {
     outer: first < 0 ? "" : outer, inner: second < 0 ? "" : inner, groups, each, size: groups.length * each.length,
     place: (one) => at(first, one) * each.length + at(second, one),
-    label: (place) => [[outer, groups[Math.floor(place / each.length)]], [inner, each[place % each.length]]]
-      .filter(([name], part) => name && (part ? second : first) >= 0).map(([name, level]) => `${name} ${told(name, level)}`),
+    levels: (place) => [[outer, groups[Math.floor(place / each.length)]], [inner, each[place % each.length]]]
+      .filter((_, part) => (part ? second : first) >= 0),
   };
 }
 
@@ -40,7 +40,11 @@ export function arrange(atlas, layout) {
     return found;
   };
   const split = (cell) => ({ column: cell % x.size, row: Math.floor(cell / x.size) % y.size, panel: Math.floor(cell / (x.size * y.size)) });
-  return { atlas, x, y, panels, first, members, split };
+  const levels = (cell) => {
+    const { column, row, panel } = split(cell);
+    return [...panels.levels(panel), ...x.levels(column), ...y.levels(row)];
+  };
+  return { atlas, x, y, panels, first, members, split, levels };
 }
 
 const mean = (values) => (values.length ? values.reduce((sum, one) => sum + one, 0) / values.length : null);

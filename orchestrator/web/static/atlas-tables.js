@@ -42,7 +42,8 @@ function block(cells, panel, down, across) {
   return found;
 }
 
-function listed(campaign, chosen) {
+/** Where configurations with these levels, [[factor, level], ...], are listed. */
+export function listed(campaign, chosen) {
   const query = new URLSearchParams({ verdict: "any" });
   for (const [name, level] of chosen) query.set(name === "mode" ? "mode" : `level.${name}`, level);
   return `${campaign}/flagged?${query}`;

@@ -2,12 +2,13 @@
 import { arrange, measures, told } from "./atlas-model.js";
 import { legend, whenSchemeChanges } from "./atlas-colours.js";
 import { boxOf, cellAt, drawCells, geometry, pointer } from "./atlas-canvas.js";
-import { pivots } from "./atlas-tables.js";
+import { listed, pivots } from "./atlas-tables.js";
 
 const id = (name) => document.getElementById(name);
 const [map, form, tip, opened] = [id("map"), id("layout"), id("tip"), id("opened")];
 const kind = id("colour");
 let atlas, cells, place, mark, measure;
+const LISTED = 12;
 let at = -1;
 
 const chosen = () => Object.fromEntries(new FormData(form));
@@ -35,12 +36,11 @@ function redraw() {
 
 /** What a cell is, in words. */
 function words(cell) {
-  const { column, row, panel } = cells.split(cell);
   const all = cells.members(cell);
   const value = measure.of(all);
   const verdict = all.length === 1 && atlas.verdict[all[0]] >= 0 ? atlas.verdicts[atlas.verdict[all[0]]] : "";
   return [
-    [...cells.panels.label(panel), ...cells.x.label(column), ...cells.y.label(row)].join(", "),
+    cells.levels(cell).map(([name, level]) => `${name} ${told(name, level)}`).join(", "),
     [`${measure.name}: ${value === null ? "not analysed" : measure.told(value)}`, verdict, all.length > 1 ? `${all.length} configurations` : ""].filter(Boolean).join("; "),
   ];
 }
@@ -63,14 +63,15 @@ function open(cell) {
   if (all.length === 0) return;
   if (all.length === 1) return void (location.href = link(all[0]));
   const list = document.createElement("ul");
-  for (const one of all) {
+  for (const one of all.slice(0, LISTED)) {
     const levels = atlas.axes.map((axis, column) => `${axis.name} ${told(axis.name, axis.levels[atlas.places[column][one]])}`);
     const verdict = atlas.verdict[one] < 0 ? "not analysed" : atlas.verdicts[atlas.verdict[one]];
     const item = document.createElement("li");
     item.append(Object.assign(document.createElement("a"), { href: link(one), textContent: levels.join(", ") }), ` ${verdict}`);
     list.append(item);
   }
-  opened.replaceChildren(Object.assign(document.createElement("h3"), { textContent: `${all.length} configurations: ${words(cell)[0]}` }), list);
+  const whole = Object.assign(document.createElement("a"), { href: listed(map.dataset.campaign, cells.levels(cell)), textContent: `All ${all.length} as a table` });
+  opened.replaceChildren(Object.assign(document.createElement("h3"), { textContent: `${all.length} configurations: ${words(cell)[0]}` }), list, whole);
   opened.hidden = false;
   opened.scrollIntoView({ block: "nearest" });
   list.querySelector("a").focus();

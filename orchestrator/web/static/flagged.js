@@ -12,12 +12,13 @@ function duration(seconds) {
 
 function tell() {
   const picked = boxes.filter((box) => box.checked);
-  const settings = new Map(picked.map((box) => [box.value.split(":", 1)[0], Number(box.dataset.elapsed)]));
+  const settings = new Map(picked.map((box) => [box.value.split(":", 1)[0], box.dataset.elapsed]));
   const runs = settings.size * Number(form.dataset.replicates);
-  const seconds = [...settings.values()].reduce((sum, one) => sum + one, 0) * Number(form.dataset.replicates);
+  const known = [...settings.values()].filter(Boolean).map(Number);
+  const mean = known.reduce((sum, one) => sum + one, 0) / known.length;
   cost.textContent = picked.length === 0
     ? "Tick configurations to see what measuring them again costs."
-    : `${picked.length} picked, ${settings.size} settings: ${runs.toLocaleString()} runs, ${duration(seconds)} of benchmark time on one node.`;
+    : `${picked.length} picked, ${settings.size} settings: ${runs.toLocaleString()} runs, ${known.length ? `${duration(mean * runs)} of benchmark time on one node` : "nobody knows yet how long one takes"}.`;
   document.getElementById("price").disabled = picked.length === 0;
   all.checked = picked.length === boxes.length;
   all.indeterminate = picked.length > 0 && !all.checked;

@@ -69,6 +69,10 @@ def test_columns_sort_both_ways_and_the_unknown_comes_last(store: MemoryStore, c
     found = [median for median in medians("1") if median is not None]
     assert found == sorted(found)
     assert medians("0") == found[::-1]
+    by_factor = flagged.read({"verdict": "any", "sort": "level.file_size_kb", "rising": "1"})
+    assert [row.found.levels[:1] for row in flagged.gather(store, campaign, by_factor).rows] == [
+        (64,), (64,), (1024,), (1024,), ()
+    ]  # fmt: skip
     gaps = [
         row.found.bic_gap
         for row in flagged.gather(store, campaign, flagged.read({"verdict": "any", "sort": "bic_gap"})).rows
