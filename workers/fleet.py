@@ -12,7 +12,7 @@ import yaml
 from orchestrator.contracts.errors import InventoryError
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}", re.ASCII)
-_TOP = ("database_url", "redis_url", "defaults", "nodes")
+_TOP = ("database_url", "redis_url", "secrets", "defaults", "nodes")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,19 +45,22 @@ class Fleet:
     database_url: str
     redis_url: str
     machines: tuple[Machine, ...]
+    secrets: Path | None = None
+    """A folder of `modescope rights`: each node gets the addresses of its own user. None: those above."""
 
 
 def load(path: Path) -> Fleet:
     """Read a fleet file. Raises InventoryError naming file and key."""
     try:
-        return _parse(yaml.safe_load(path.read_text()))
+        return _parse(yaml.safe_load(path.read_text()), beside=path.parent)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as problem:
         raise InventoryError(f"{path}: cannot be read as YAML: {problem}") from problem
     except ValueError as problem:
         raise InventoryError(f"{path}: {problem}") from problem
 
 
-def _parse(given: object) -> Fleet:
+def _parse(given: object, *, beside: Path) -> Fleet:
+    """`beside`: where relative paths begin."""
     said = _mapping(given, "the file", _TOP)
     for key in ("database_url", "redis_url"):
         if not isinstance(said.get(key), str):
@@ -71,7 +74,12 @@ def _parse(given: object) -> Fleet:
         _machine(name, {**defaults, **_mapping(own, f"nodes.{name}", tuple(kinds))}, kinds)
         for name, own in nodes.items()
     ]
-    return Fleet(database_url=str(said["database_url"]), redis_url=str(said["redis_url"]), machines=tuple(machines))
+    return Fleet(
+        database_url=str(said["database_url"]),
+        redis_url=str(said["redis_url"]),
+        machines=tuple(machines),
+        secrets=beside / str(said["secrets"]) if "secrets" in said else None,
+    )
 
 
 def _machine(name: object, said: Mapping[str, object], kinds: Mapping[str, str]) -> Machine:

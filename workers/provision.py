@@ -62,7 +62,7 @@ def provision(at: Session, fleet: Fleet, what: Package) -> str:
     _make_folders(at)
     _install_package(at, what)
     group = at.run("id", "-gn", machine.agent_user, check=False).stdout.strip() or None
-    _install_file(at, "agent.env", f"{machine.home}/agent.env", _environment(fleet, machine), "640", group=group)
+    _install_file(at, "agent.env", f"{machine.home}/agent.env", environment(fleet, machine), "640", group=group)
     _install_file(at, "agent-loop", f"{machine.home}/agent-loop", _ours("deploy/modescope-agent-loop"), "755")
     script = ("sh", "-c", _ours("deploy/install-iozone"))
     at.step("install IOzone", at.shell("command -v iozone", check=False).ok, lambda: at.run(*script))
@@ -153,13 +153,22 @@ def _install_file(
     return not same
 
 
-def _environment(fleet: Fleet, machine: Machine) -> str:
-    values = {
-        "MODESCOPE_DATABASE_URL": fleet.database_url,
-        "MODESCOPE_REDIS_URL": fleet.redis_url,
-        "MODESCOPE_HOME": machine.home,
-    }
-    return "".join(f"{name}={shlex.quote(value)}\n" for name, value in values.items())
+def environment(fleet: Fleet, machine: Machine) -> str:
+    """What the agent on this node starts with. Raises NodeError where its own user is missing."""
+    home = f"MODESCOPE_HOME={shlex.quote(machine.home)}\n"
+    if fleet.secrets is not None:
+        return _own_addresses(fleet.secrets, machine.name) + home
+    values = {"MODESCOPE_DATABASE_URL": fleet.database_url, "MODESCOPE_REDIS_URL": fleet.redis_url}
+    return "".join(f"{name}={shlex.quote(value)}\n" for name, value in values.items()) + home
+
+
+def _own_addresses(secrets: Path, node: str) -> str:
+    """What `modescope rights` wrote for this node."""
+    file = secrets / f"node-{node}.env"
+    try:
+        return file.read_text()
+    except OSError as problem:
+        raise NodeError(f"{file} cannot be read: run `modescope rights --out {secrets} ... {node}`") from problem
 
 
 def unit(machine: Machine) -> str:
