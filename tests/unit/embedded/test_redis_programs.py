@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.contracts.errors import MissingPartError
 from orchestrator import fetched
+from orchestrator.contracts.errors import MissingPartError
 from orchestrator.embedded import redis
 
 
