@@ -123,7 +123,7 @@ def redis_server(folder: Path, users: Path, port: int, *options: str) -> Iterato
     part = replace(part, command=(part.command[0], str(ROOT / "deploy" / "redis.conf"), *ours))
     child = Child(part)
     try:
-        child.wait_until(lambda: _listens(port))
+        child.wait_until(lambda: listens(port))
         yield
     finally:
         end([child])
@@ -137,6 +137,6 @@ def _answers(url: str) -> bool:
     return True
 
 
-def _listens(port: int) -> bool:
+def listens(port: int) -> bool:
     with socket.socket() as knocking:
         return knocking.connect_ex(("127.0.0.1", port)) == 0
