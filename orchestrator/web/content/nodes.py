@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,8 +14,11 @@ from orchestrator.contracts.overviews import NodeWork
 from orchestrator.store.ports import Store
 from orchestrator.store.rules import LOST_AFTER_S
 
-PASSING = frozenset({"clock", "load", "temperatures_c", "top_processes"})
+PASSING = frozenset({"clock", "load", "temperatures_c", "top_processes", "target.free_kb", "device.wear"})
 """Facts that differ from one minute to the next, and say nothing about what a node is."""
+COMMAND_LINE = "kernel.command_line"
+_NAMES_DISKS = re.compile(r"(BOOT_IMAGE|root|resume|initrd|cryptdevice)=\S* ?")
+"""What names this one machine's disks says nothing about its performance."""
 ABSENT = "absent"
 
 
@@ -114,11 +118,16 @@ def standing(node: Node) -> Standing:
 
 
 def flat(facts: Mapping[str, object]) -> dict[str, str]:
-    """Facts by their path, as text: `processor.model_name`; lasting ones only, in their order."""
-    return dict(_leaves({name: value for name, value in facts.items() if name not in PASSING}, ""))
+    """Facts by their path, as text: `processor.model`; lasting ones only, in order of their paths."""
+    found = dict(sorted(_leaves(facts, "")))
+    if COMMAND_LINE in found:
+        found[COMMAND_LINE] = _NAMES_DISKS.sub("", found[COMMAND_LINE])
+    return found
 
 
 def _leaves(value: object, path: str) -> Iterator[tuple[str, str]]:
+    if path in PASSING:
+        return
     if isinstance(value, Mapping) and value:
         for name, inner in value.items():
             yield from _leaves(inner, f"{path}.{name}" if path else str(name))
@@ -151,7 +160,7 @@ def _compared(mine: Mapping[str, str] | None, counts: Mapping[str, Counter[str]]
     if mine is None:
         return []
     found = []
-    for name, values in counts.items():
+    for name, values in sorted(counts.items()):
         value = mine.get(name, ABSENT)
         theirs = values - Counter({value: 1}) if name in mine else Counter(values)
         silent = others - theirs.total()

@@ -67,6 +67,17 @@ def test_a_fact_that_only_others_have_is_absent_here(store: MemoryStore) -> None
     assert {fact.name: fact.common for fact in nodes.one(store, "m02").facts}["swap_kb"] == ABSENT
 
 
+def test_what_passes_and_what_names_a_disk_is_no_difference(store: MemoryStore) -> None:
+    for name, disk, free_kb in (("m01", "a1b2", 10), ("m02", "c3d4", 20)):
+        kernel = {"command_line": f"BOOT_IMAGE=/vmlinuz root=UUID={disk} ro quiet"}
+        _report(store, name, {"kernel": kernel, "target": {"free_kb": free_kb, "file_system": "ext4"}})
+    assert [(fact.name, fact.value) for fact in nodes.one(store, "m01").facts] == [
+        ("kernel.command_line", "ro quiet"),
+        ("target.file_system", "ext4"),
+    ]
+    assert [line.differing for line in nodes.gather(store)] == [0, 0]
+
+
 def test_a_node_alone_differs_from_nobody(store: MemoryStore) -> None:
     _report(store, "m01", FACTS)
     content = nodes.one(store, "m01")
