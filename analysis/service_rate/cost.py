@@ -33,6 +33,10 @@ class CostModel:
     """That of an error which all settings share."""
     residuals: Array
     """Of log cost, of the runs so far: what one run adds to its setting."""
+    by_factors: Array
+    """(s,) the part of `log_s` that the factors tell, without the settings' own shares."""
+    own_counts_from: float
+    """Runs of a setting that weigh as much as what the factors tell: sigma^2 / tau^2."""
 
     @property
     def mean_s(self) -> Array:
@@ -49,6 +53,8 @@ def prior_only(prior_s: Array, *, sd: float = UNSEEN_SD) -> CostModel:
         sd=np.full(len(prior_s), part),
         common_sd=float(part),
         residuals=np.array([-0.1, 0.0, 0.1]),
+        by_factors=np.log(prior_s),
+        own_counts_from=float("inf"),
     )
 
 
@@ -115,4 +121,6 @@ def _with_settings_own(log_s: Array, ran: Indices, residual: Array, settings: in
         sd=np.sqrt(tau2 * (1 - trust)),
         common_sd=float(np.sqrt((sigma2 + tau2) / len(ran))),
         residuals=left - float(np.median(left)) if len(left) < FEWEST else left,
+        by_factors=log_s,
+        own_counts_from=sigma2 / tau2,
     )

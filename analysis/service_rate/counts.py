@@ -8,7 +8,6 @@ of the whole ones, found by penalised maximum likelihood with the shares of the 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import expit
 
 from analysis.arrays import Array
@@ -71,6 +70,8 @@ class _Loss:
 
 def _minimum(loss: _Loss, start: Array) -> Array:
     """Nelder and Mead from a simplex as wide as the sample leaves in doubt, to a thousandth of a log-likelihood."""
+    from scipy.optimize import minimize  # 50 MB, which a controller that only sees completion times need not hold
+
     mean, dispersion, _, _ = _natural(start)
     widths = np.diag([float(np.clip(np.sqrt(dispersion / mean) / 3, 1e-4, 0.2)), 0.7, 0.7, 0.7])
     simplex = np.vstack([start, start + widths])

@@ -46,6 +46,8 @@ class OpenJobs:
 
     setting: Indices
     runs: Indices
+    beside_s: Array | float = 0.0
+    """(j,) or one for all: seconds that a job takes beside its runs."""
 
     def with_share_of_runs(self, share: float) -> "OpenJobs":
         """What if only this share of the replicates is made? Jobs keep at least one run."""
@@ -127,7 +129,7 @@ def _job_costs(jobs: OpenJobs, costs: CostModel, rng: np.random.Generator, draws
     else:  # many runs: their sum is nearly normal
         spread = sd * np.sqrt(jobs.runs)
         total = np.maximum(jobs.runs * mean + spread * rng.standard_normal(total.shape), 0.1 * mean * jobs.runs)
-    seconds: Array = np.exp(own)[:, jobs.setting] * total
+    seconds: Array = np.exp(own)[:, jobs.setting] * total + jobs.beside_s
     return seconds
 
 

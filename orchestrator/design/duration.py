@@ -43,14 +43,21 @@ WRITING = frozenset({"initial_writers", "rewriters", "random_writers", "pwrite_w
 
 def total_s(study: Study, design: Design) -> float:
     """Seconds one node needs for every invocation, controls included."""
-    played = sum(float(str(options["run_s"])) for options in study.controls.values())
-    one_each = sum(
-        run_s(_options(study, levels), levels, setting.modes)
+    options = engines.as_dict(study.engine.options)
+    return study.replicates * sum(each_run_s(design, study.engine.name, options, study.controls))
+
+
+def each_run_s(
+    design: Design, engine: str, engine_options: Mapping[str, object], controls: Mapping[str, Mapping[str, object]]
+) -> list[float]:
+    """Seconds of one run of each setting, in their order."""
+    return [
+        invocation_s(engines.options("replay", controls[setting.control]), {}, setting.modes)
+        if setting.control is not None
+        else run_s(_options(engine, engine_options, levels), levels, setting.modes)
         for setting in design.settings
-        if setting.control is None
-        for levels in [dict(zip(design.factors, setting.levels, strict=True))]
-    )
-    return study.replicates * (one_each + played)
+        for levels in [dict(zip(design.factors, setting.levels, strict=False))]
+    ]
 
 
 def run_s(options: Options, setting: Mapping[str, Level], modes: tuple[str, ...]) -> float:
@@ -60,9 +67,8 @@ def run_s(options: Options, setting: Mapping[str, Level], modes: tuple[str, ...]
     return invocation_s(options, setting, modes)
 
 
-def _options(study: Study, setting: Mapping[str, Level]) -> Options:
-    name = study.engine.name
-    return engines.options(name, engines.for_setting(name, engines.as_dict(study.engine.options), setting))
+def _options(engine: str, engine_options: Mapping[str, object], setting: Mapping[str, Level]) -> Options:
+    return engines.options(engine, engines.for_setting(engine, engine_options, setting))
 
 
 def invocation_s(options: Options, setting: Mapping[str, Level], modes: tuple[str, ...]) -> float:

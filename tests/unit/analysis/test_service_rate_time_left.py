@@ -70,7 +70,14 @@ def test_costs_that_make_no_sense_are_refused():
 def known():
     """Costs that are known exactly: what is left is arithmetic."""
     log_s = np.log([true_s(setting) for setting in SETTINGS])
-    return cost.CostModel(log_s=log_s, sd=np.zeros(len(log_s)), common_sd=0.0, residuals=np.zeros(4))
+    return cost.CostModel(
+        log_s=log_s,
+        sd=np.zeros(len(log_s)),
+        common_sd=0.0,
+        residuals=np.zeros(4),
+        by_factors=log_s,
+        own_counts_from=np.inf,
+    )
 
 
 def test_the_time_left_is_the_work_over_the_nodes():
