@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import Protocol
 
+from orchestrator.campaigns.forecaster import Forecaster
 from orchestrator.contracts.errors import UnavailableError
 from orchestrator.store.ports import Offer, Store
 
@@ -17,6 +18,8 @@ IDLE_S = 1.0
 """The longest sleep between two passes; the database wakes us earlier when something changed."""
 RECONCILE_EVERY_S = 0.5
 REMIND_ANALYSIS_EVERY_S = 5.0
+LONGEST_FORECAST_S = 5.0
+"""A turn of the forecaster that takes longer is not waited for at the end."""
 
 
 class Hints(Protocol):
@@ -61,6 +64,10 @@ class Controller:
 
     def run(self) -> None:
         """Pass after pass until `stop`; a database that is away is waited for."""
+        forecasting = threading.Thread(
+            target=Forecaster(self._store).run, args=(self._stopping,), name="forecaster", daemon=True
+        )
+        forecasting.start()
         while not self._stopping.is_set():
             try:
                 self.once()
@@ -68,6 +75,7 @@ class Controller:
             except UnavailableError as away:
                 logger.warning("%s", away)
                 self._stopping.wait(IDLE_S)
+        forecasting.join(timeout=LONGEST_FORECAST_S)
         self._store.close()
 
     def once(self) -> None:
