@@ -54,7 +54,7 @@ def _templates() -> Environment:
         duration=words.duration, moment=_moment, iso=_iso, small=words.small, state=words.state, tag=_tag
     )
     environment.globals.update(zip=zip)
-    environment.filters["code"] = _code
+    environment.filters.update(code=_code, listed=words.listed)
     return environment
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from orchestrator import words
 from orchestrator.campaigns.repetition import INCOMPLETE
 from orchestrator.contracts.campaigns import Campaign, Event, NodeShare, Progress
 from orchestrator.contracts.campaigns import State as CampaignState
-from orchestrator.contracts.jobs import OPEN, Job, State
+from orchestrator.contracts.jobs import Job, State
 from orchestrator.contracts.overviews import PACE_SLICE_S, Pace
 from orchestrator.report import svg
 from orchestrator.report.content import FLAGGED
@@ -43,14 +44,22 @@ class Asked:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Picture:
+    """Valid runs a second over time."""
+
+    drawing: Markup
+    sentence: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Content:
     """A campaign at one moment."""
 
     progress: Progress
     nodes: tuple[NodeLine, ...]
     pace: Pace
-    picture: Markup | None
-    """Runs a second over the last ten minutes."""
+    picture: Picture | None
+    """Of the pace; None before there is something to see."""
     invalid_reasons: Mapping[str, int]
     events: tuple[Event, ...]
     running: tuple[Job, ...]
@@ -149,12 +158,7 @@ def _rerunnable(progress: Progress) -> tuple[str, ...]:
     return (*verdicts, INCOMPLETE) if ended_short else tuple(verdicts)
 
 
-def open_jobs(jobs: Mapping[str, int]) -> int:
-    """How many are not over."""
-    return sum(count for state, count in jobs.items() if state in OPEN)
-
-
-def _picture(pace: Pace) -> Markup | None:
+def _picture(pace: Pace) -> Picture | None:
     """The rate over time as an area from the left to now."""
     rates = pace.slices
     if len(rates) < 3:
@@ -163,14 +167,15 @@ def _picture(pace: Pace) -> Markup | None:
         left=0, right=WIDTH, top=4, bottom=HEIGHT - 1, x_low=0, x_high=len(rates) - 1, y_high=max(*rates, 1e-9)
     )
     line = [(area.x(place), area.y(rate)) for place, rate in enumerate(rates)]
-    minutes = len(rates) * PACE_SLICE_S / 60
-    title = f"Valid runs a second over {minutes:.0f} min: now {rates[-1]:,.1f}, at most {max(rates):,.1f}"
-    return svg.element(
+    length = words.duration(len(rates) * PACE_SLICE_S)
+    sentence = f"Valid runs a second over {length}: at most {max(rates):,.1f}, {rates[-1]:,.1f} at the end"
+    drawing = svg.element(
         "svg",
-        svg.element("title", title),
+        svg.element("title", sentence),
         svg.path([(area.left, area.bottom), *line, (area.right, area.bottom)], closed=True, class_="area"),
         svg.path(line, class_="line"),
         viewBox=f"0 0 {WIDTH:g} {HEIGHT:g}",
         role="img",
         preserveAspectRatio="none",
     )
+    return Picture(drawing=drawing, sentence=sentence)

@@ -96,7 +96,7 @@ def test_who_may_only_look_gets_no_forms_and_is_refused(
     store.access.issue("reader", [Scope.READ], digest("a reader"))
     stranger.post("/sign-in", data={"token": "a reader"})
     here = f"/campaigns/{laboratory.submit().id}"
-    assert f'action="{here}' not in stranger.get(here).text
+    assert f'method="post" action="{here}' not in stranger.get(here).text
     assert stranger.post(f"{here}/pause").status_code == 403
 
 
