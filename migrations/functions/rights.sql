@@ -45,7 +45,7 @@ BEGIN
     GRANT EXECUTE ON ALL ROUTINES IN SCHEMA public TO modescope_api;
 
     -- Agents: these functions, each of which asks whose node it is.
-    GRANT EXECUTE ON ROUTINE hello, goodbye, claim, renew, record, finish, release_node TO modescope_agent;
+    GRANT EXECUTE ON ROUTINE hello, goodbye, claim, renew, record, finish, hand_over, release_node TO modescope_agent;
 
     -- Analysis workers: what samples are made of, and what came of them; not which sample it was.
     GRANT SELECT ON campaigns, settings, runs, analyses TO modescope_analysis;
