@@ -95,8 +95,13 @@ class Database:
         return _translated()
 
     def hang_up(self) -> None:
-        """Close what is kept open and not in use; the next use connects again."""
-        if isinstance(self._engine.pool, QueuePool) and self._engine.pool.checkedin():
+        """Close what is kept open; the next use connects again.
+
+        Nothing is closed while another thread is in a call: its connection would be returned to a pool that is gone, and
+        stay open. Whoever ends last closes them all.
+        """
+        pool = self._engine.pool
+        if isinstance(pool, QueuePool) and pool.checkedin() and not pool.checkedout():
             self._engine.dispose()
 
     def close(self) -> None:
