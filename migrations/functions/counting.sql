@@ -5,7 +5,7 @@ LANGUAGE sql AS $$
     INSERT INTO events (kind, message, campaign_id, node_id) VALUES (p_kind, p_message, p_campaign, p_node);
 $$;
 
--- Keep job_counts true, and wake the controller, whoever moves a job.
+-- Keep job_counts true, whoever moves a job; wake the controller when there may be something to hand out, or to end.
 CREATE FUNCTION count_jobs() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN
@@ -22,7 +22,7 @@ BEGIN
         ORDER BY campaign_id, state   -- one order for all, so that no two transactions wait for each other
         ON CONFLICT (campaign_id, state) DO UPDATE SET jobs = c.jobs + EXCLUDED.jobs;
     END IF;
-    IF EXISTS (SELECT FROM now_rows) THEN
+    IF EXISTS (SELECT FROM now_rows WHERE state NOT IN ('offered', 'leased')) THEN
         PERFORM pg_notify('modescope', 'jobs');
     END IF;
     RETURN NULL;

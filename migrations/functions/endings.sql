@@ -68,7 +68,8 @@ BEGIN
         RETURN false;
     END IF;
     PERFORM refuse_other_node(name) FROM nodes WHERE id = v_job.node_id;
-    UPDATE nodes SET seen_at = clock_timestamp() WHERE id = v_job.node_id;
+    UPDATE nodes SET seen_at = clock_timestamp()
+    WHERE id = v_job.node_id AND seen_at < clock_timestamp() - interval '1 s';
     v_done := is_covered(v_job);
     IF p_ending = 'fail' AND NOT v_done THEN
         PERFORM fail_job(p_job, p_kind, p_reason);

@@ -32,7 +32,8 @@ BEGIN
     v_engine := CASE WHEN v_setting.control IS NULL THEN v_campaign.engine ELSE 'replay' END;
     v_options := CASE WHEN v_setting.control IS NULL THEN v_campaign.engine_options
                       ELSE v_campaign.controls -> v_setting.control END;
-    UPDATE nodes SET seen_at = clock_timestamp() WHERE id = v_session.node_id AND session_id = v_session.id;
+    UPDATE nodes SET seen_at = clock_timestamp()  -- to the second: what a node is goes with it each time
+    WHERE id = v_session.node_id AND session_id = v_session.id AND seen_at < clock_timestamp() - interval '1 s';
     UPDATE jobs AS j
     SET state = 'leased', token = gen_random_uuid(), session_id = v_session.id, attempt = attempt + 1,
         lease_until = clock_timestamp() + make_interval(secs => lease_s(v_options))

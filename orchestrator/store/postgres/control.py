@@ -15,10 +15,12 @@ from orchestrator.store.postgres.connection import Database
 
 LONGEST_TURN = "10s"
 """Of one statement, and of the silence between two: a controller that is frozen in its pass loses the lock."""
-_TIME_OUTS = text("""
+_LEAD = text("""
     SELECT set_config('statement_timeout', :longest, true),
-           set_config('idle_in_transaction_session_timeout', :longest, true)
+           set_config('idle_in_transaction_session_timeout', :longest, true),
+           pg_try_advisory_xact_lock(1836016755) AS leads
 """)
+"""One number for all controllers of a ledger."""
 
 
 class PostgresControl:
@@ -33,8 +35,7 @@ class PostgresControl:
     def leader(self) -> Iterator[bool]:
         """Hold the controllers' lock for one pass; False when another controller has it."""
         with self._database.writing() as connection:
-            connection.execute(_TIME_OUTS, {"longest": LONGEST_TURN})
-            held = bool(connection.execute(decisions.TRY_LOCK).scalar_one())
+            held = bool(connection.execute(_LEAD, {"longest": LONGEST_TURN}).one().leads)
             self._pass = connection if held else None
             try:
                 yield held

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from sqlalchemy import text
 
-TRY_LOCK = text("SELECT pg_try_advisory_xact_lock(1836016755)")
-"""One number for all controllers of a ledger."""
-
 DISPATCH = text("SELECT job_id, node FROM dispatch(:outstanding)")
 
 UNENGAGED = text("SELECT job_id, node FROM unengaged(:jobs)")
