@@ -14,6 +14,7 @@ from orchestrator.contracts.campaigns import (
     Campaign,
     Configuration,
     Event,
+    EventKind,
     ExportRow,
     Progress,
     State,
@@ -308,7 +309,7 @@ def _event(row: Any) -> Event:
     return Event(
         id=row.id,
         at=row.at.timestamp(),
-        kind=row.kind,
+        kind=EventKind(row.kind),
         message=row.message,
         campaign_id=row.campaign_id,
         node=row.name,
