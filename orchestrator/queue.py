@@ -140,6 +140,9 @@ class Publisher:
             except (OperationalError, RedisError, OSError) as error:
                 logger.warning("redis does not answer, a hint is dropped: %s", error)
                 self._disconnect()
+            except Exception:  # whatever it was: without this thread every agent would stand still, for ever
+                logger.exception("a hint is dropped")
+                self._disconnect()
 
     def _send(self, hint: Offer | None) -> None:
         if self._producer is None:

@@ -9,6 +9,9 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from queue import SimpleQueue
+
+import pytest
 
 from orchestrator import queue
 from orchestrator.contracts import tasks
@@ -32,6 +35,21 @@ def test_a_hint_whose_worker_is_killed_leaves_nothing_in_redis(redis_url: str) -
     assert worker.wait(timeout=60) == -signal.SIGKILL
     with queue.redis_client(redis_url) as redis:
         wait_for("nothing but bindings", redis.keys, lambda keys: all(key.startswith(b"_kombu") for key in keys))
+
+
+def test_a_hint_that_cannot_be_sent_keeps_no_other_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: SimpleQueue[Offer | None] = SimpleQueue()
+    problems = iter([KeyError("something inside kombu")])
+
+    def send(_publisher: queue.Publisher, hint: Offer | None) -> None:
+        for problem in problems:
+            raise problem
+        sent.put(hint)
+
+    monkeypatch.setattr(queue.Publisher, "_send", send)
+    first, second = (Offer(job_id=number, node="m1") for number in (1, 2))
+    queue.Publisher("redis://localhost:1").offer([first, second])
+    assert sent.get(timeout=10) == second
 
 
 def test_a_hint_is_on_its_way_within_a_second_of_redis_s_return(tmp_path: Path) -> None:
