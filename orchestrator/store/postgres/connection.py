@@ -97,7 +97,7 @@ class Database:
     def hang_up(self) -> None:
         """Close what is kept open; the next use connects again.
 
-        Nothing is closed while another thread is in a call: its connection would be returned to a pool that is gone, and
+        Nothing is closed while another thread is in a call: its connection would go back to a pool that is no more, and
         stay open. Whoever ends last closes them all.
         """
         pool = self._engine.pool
