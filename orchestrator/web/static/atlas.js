@@ -123,7 +123,7 @@ function listen() {
     redraw();
   });
   id("tables").addEventListener("toggle", redraw);
-  new ResizeObserver(() => { if (place && Math.abs(place.width - map.clientWidth) > 1) redraw(); }).observe(map);
+  new ResizeObserver(() => { if (place && map.clientWidth > 0 && Math.abs(place.width - map.clientWidth) > 1) redraw(); }).observe(map);
   whenSchemeChanges(redraw);
 }
 
