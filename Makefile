@@ -9,7 +9,7 @@ COMPILE := import orchestrator.api.app, orchestrator.embedded.service, orchestra
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow check faults bench-fit bench-load bench-node bench-service-rate clean
+.PHONY: help install demo test test-slow check faults bench-fit bench-load bench-node bench-service-rate bench-web clean
 
 help: ## Show these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -45,6 +45,9 @@ bench-service-rate: $(VENV)/.dev ## Measure the estimates of service rates and o
 
 bench-load: $(VENV)/.dev ## Measure the ledger, dispatch and the whole system under the load of the full study
 	$(BIN)/python -m tests.benchmarks.bench_load $(ARGS)
+
+bench-web: $(VENV)/.dev ## Measure what readers of pages and API cost a campaign
+	$(BIN)/python -m tests.benchmarks.bench_web $(ARGS)
 
 clean: ## Remove .venv and every cache
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info
