@@ -26,6 +26,7 @@ from workers.node.inventory import DEFAULT_TARGET
 from workers.node.prepare import After, Node, prepared
 from workers.node.untouched import UntouchedNode
 from workers.node.warmth import warm_modes
+from workers.run_ids import run_id
 
 logger = logging.getLogger(__name__)
 
@@ -199,7 +200,7 @@ class _Series:
         self.at.sequence += 1
         previous, self.at.previous_setting_id = self.at.previous_setting_id, self.assignment.setting_id
         return Run(
-            id=uuid.uuid4(),
+            id=run_id(),
             campaign_id=self.assignment.campaign_id,
             setting_id=self.assignment.setting_id,
             job_id=self.assignment.job_id,
