@@ -83,7 +83,7 @@ BEGIN
                             SELECT FROM runs AS o WHERE o.setting_id = p_settings[r.block]
                             AND o.replicate = r.replicate AND o.validity = 'valid') THEN 'superseded'
                         ELSE 'valid' END,
-                   r.reason, r.measured
+                   coalesce(r.reason, ''), r.measured
             FROM arrived AS r
             WHERE v_session_ids[r.block] IS NOT NULL AND v_builds[r.block] IS NOT NULL
               AND r.replicate >= v_first[r.block] AND r.replicate < v_end[r.block]

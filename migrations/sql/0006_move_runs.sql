@@ -4,7 +4,7 @@ INSERT INTO runs (
     settle_s, attempt, try_number, engine_build_id, exit_status, validity, reason, "values")
 SELECT r.id, r.started_at, r.job_id, r.setting_id, r.replicate, r.session_id, r.sequence, r.previous_setting_id,
        b.telemetry_id, r.elapsed_s, r.settle_s, r.attempt, r.try_number, r.engine_build_id, r.exit_status, r.validity,
-       r.reason, r."values"
+       coalesce(r.reason, ''), r."values"
 FROM unpacked_runs AS r
 LEFT JOIN packed_blocks AS b ON b.job_id = r.job_id AND b.session_id = r.session_id;
 DROP TABLE packed_blocks;

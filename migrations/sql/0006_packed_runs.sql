@@ -17,7 +17,7 @@ ALTER INDEX runs_not_valid RENAME TO unpacked_runs_not_valid;
 CREATE TABLE runs (
     id uuid NOT NULL,
     started_at timestamptz NOT NULL,
-    job_id bigint NOT NULL,
+    job_id integer NOT NULL,
     setting_id integer NOT NULL,
     replicate integer NOT NULL,
     session_id integer NOT NULL,
@@ -31,7 +31,7 @@ CREATE TABLE runs (
     engine_build_id smallint NOT NULL,
     exit_status smallint,
     validity text NOT NULL,
-    reason text,
+    reason text NOT NULL,        -- '' for a valid run: a row without any NULL is 8 bytes shorter
     "values" double precision[] NOT NULL,
     CONSTRAINT runs_pkey PRIMARY KEY (id),
     CONSTRAINT runs_setting_id_fkey FOREIGN KEY (setting_id) REFERENCES settings (id),

@@ -221,7 +221,7 @@ class Run(Base):
     __tablename__ = "runs"
     id: Mapped[UUID] = mapped_column(primary_key=True)
     started_at: Mapped[datetime]
-    job_id: Mapped[int] = mapped_column(big)
+    job_id: Mapped[int]
     setting_id: Mapped[int] = mapped_column(Integer)
     replicate: Mapped[int]
     session_id: Mapped[int]
@@ -235,7 +235,8 @@ class Run(Base):
     engine_build_id: Mapped[int] = mapped_column(small)
     exit_status: Mapped[int | None] = mapped_column(small)
     validity: Mapped[str]
-    reason: Mapped[str | None]
+    reason: Mapped[str]
+    """Empty for a valid run."""
     values: Mapped[list[float]]
 
 

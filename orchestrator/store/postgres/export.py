@@ -50,7 +50,8 @@ _VERSION = text("""
 """)
 _RUNS = text("""
     SELECT t.levels, t.control, m.mode, r.replicate, m.value AS throughput_kbps, n.name AS node, j.id AS job, j.block,
-           j.position, extract(epoch FROM r.started_at)::float8 AS started_at, r.validity AS valid, r.reason
+           j.position, extract(epoch FROM r.started_at)::float8 AS started_at, r.validity AS valid,
+           nullif(r.reason, '') AS reason
     FROM settings AS t
     JOIN runs AS r ON r.setting_id = t.id
     JOIN jobs AS j ON j.id = r.job_id
@@ -63,7 +64,8 @@ _RUNS = text("""
 # Each of the two indexes on runs by setting holds some of them; both conditions together are all runs.
 _RUNS_OF_ONE = text("""
     SELECT r.id, r.replicate, r."values"[array_position(t.modes, :mode)] AS value, n.name AS node, j.position,
-           extract(epoch FROM r.started_at)::float8 AS started_at, r.elapsed_s, r.validity, r.reason
+           extract(epoch FROM r.started_at)::float8 AS started_at, r.elapsed_s, r.validity,
+           nullif(r.reason, '') AS reason
     FROM (SELECT * FROM runs WHERE setting_id = :setting AND validity = 'valid'
           UNION ALL SELECT * FROM runs WHERE setting_id = :setting AND validity <> 'valid') AS r
     JOIN settings AS t ON t.id = r.setting_id
@@ -84,7 +86,7 @@ _RELATED = text("""
     WHERE c.parent_id = me.id OR c.id = me.parent_id ORDER BY c.id
 """)
 _REASONS = text("""
-    SELECT coalesce(r.reason, 'unknown') AS reason, count(*) AS runs
+    SELECT coalesce(nullif(r.reason, ''), 'unknown') AS reason, count(*) AS runs
     FROM settings AS t JOIN runs AS r ON r.setting_id = t.id AND r.validity <> 'valid'
     WHERE t.campaign_id = :campaign AND r.validity = 'invalid' GROUP BY 1 ORDER BY 2 DESC, 1
 """)

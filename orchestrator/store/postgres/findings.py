@@ -50,7 +50,8 @@ _ELAPSED = text("""
 _RUN = text("""
     SELECT r.id, r.setting_id, t.modes, r."values", n.name AS node, r.replicate, r.try_number, r.sequence,
            extract(epoch FROM r.started_at)::float8 AS started_at, r.elapsed_s, r.settle_s, e.name AS engine,
-           e.version AS engine_version, r.exit_status, r.validity, r.reason, p.packed
+           e.version AS engine_version, r.exit_status, r.validity, nullif(r.reason, '') AS reason,
+           p.packed
     FROM runs AS r
     JOIN settings AS t ON t.id = r.setting_id
     JOIN sessions AS s ON s.id = r.session_id
