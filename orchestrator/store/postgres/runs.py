@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from orchestrator.contracts.runs import Receipt, Run
 from orchestrator.store.postgres.connection import Database
-from orchestrator.store.telemetry import pack, unpack
+from orchestrator.store.telemetry import pack_blocks, unpack
 
 _OF_BLOCK = ("integer", "integer", "bigint", "smallint", "uuid", "text", "text", "real", "bytea")
 _OF_RUN = (
@@ -70,8 +70,8 @@ def arrays(runs: Sequence[Run]) -> tuple[str, ...]:
         of = (run.campaign_id, run.setting_id, run.job_id, run.attempt, run.session)
         blocks.setdefault((*of, run.engine, run.engine_version, run.settle_s), []).append(run)
     of_blocks = [
-        (*block[:5], _quoted(block[5]), _quoted(block[6]), block[7], _packed(members))
-        for block, members in blocks.items()
+        (*block[:5], _quoted(block[5]), _quoted(block[6]), block[7], packed)
+        for block, packed in zip(blocks, _packed([*blocks.values()]), strict=True)
     ]
     of_runs = [
         (
@@ -94,12 +94,15 @@ def _quoted(words: str) -> str:
     return '"' + _NEEDS_ESCAPE.sub(r"\\\1", words) + '"'
 
 
-def _packed(runs: Sequence[Run]) -> str | None:
-    """What was told and observed; None when that is nothing."""
-    if not any(run.details or run.observed for run in runs):
-        return None
-    told = pack([{"sequence": run.sequence, "details": run.details, "observed": run.observed} for run in runs])
-    return rf'"\\x{told.hex()}"'
+def _packed(blocks: Sequence[Sequence[Run]]) -> list[str | None]:
+    """What was told and observed, by block; None where that is nothing."""
+    told = [any(run.details or run.observed for run in runs) for runs in blocks]
+    packed = iter(pack_blocks([_records(runs) for runs, any_told in zip(blocks, told, strict=True) if any_told]))
+    return [rf'"\\x{next(packed).hex()}"' if any_told else None for any_told in told]
+
+
+def _records(runs: Sequence[Run]) -> list[Mapping[str, Any]]:
+    return [{"sequence": run.sequence, "details": run.details, "observed": run.observed} for run in runs]
 
 
 def receipt(runs: Sequence[Run], outcomes: Mapping[UUID, str]) -> Receipt:
