@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from orchestrator.design import study
 from orchestrator.design.submission import submission
 from orchestrator.store.postgres import PostgresStore
 from orchestrator.store.telemetry import pack
+from workers.run_ids import run_id
 
 CAPTURED = Path(__file__).parents[1] / "data/telemetry/iozone_runs.jsonl.gz"
 """80 runs of six modes by a real agent with IOzone, ten at a time: what it told and observed."""
@@ -30,11 +31,17 @@ BLOCK = 10
 # As if twelve agents had brought every run of every job, in the order in which jobs are handed out.
 RUNS = """
     INSERT INTO runs (id, started_at, job_id, setting_id, replicate, session_id, sequence, previous_setting_id,
-        telemetry_id, elapsed_s, settle_s, attempt, try_number, engine_build_id, exit_status, validity, "values")
-    SELECT gen_random_uuid(), clock_timestamp(), j.id, j.setting_id, k, j.position %% %(nodes)s + 1,
+        telemetry_id, elapsed_s, settle_s, attempt, try_number, engine_build_id, exit_status, validity, reason,
+        "values")
+    SELECT (lpad(to_hex((1.7e12 + 2e4 * (j.position / %(nodes)s * %(block)s + k - j.first_replicate))::bigint), 12, '0')
+               || '7' || substr(md5(random()::text || j.id || k), 14))::uuid,  -- as `workers.run_ids` makes them
+           clock_timestamp(), j.id, j.setting_id, k, j.position %% %(nodes)s + 1,
            (j.position / %(nodes)s) * %(block)s + k - j.first_replicate, j.setting_id, %(first)s + j.position,
-           20.5, 2, 1, 0, 1, 0, 'valid',
-           ARRAY(SELECT (1e6 + 1e5 * random() + 0 * k)::numeric(12, 2)::float8 FROM unnest(t.modes))
+           20.5, 2, 1, 0, 1, 0, 'valid', '',
+           (ARRAY[
+               round(1e8 + 1e7 * random()) / 100, round(1e8 + 1e7 * random()) / 100, round(1e8 + 1e7 * random()) / 100,
+               round(1e8 + 1e7 * random()) / 100, round(1e8 + 1e7 * random()) / 100, round(1e8 + 1e7 * random()) / 100]
+           )[:cardinality(t.modes)]
     FROM jobs AS j JOIN settings AS t ON t.id = j.setting_id
     CROSS JOIN LATERAL generate_series(j.first_replicate, j.first_replicate + j.replicates - 1) AS k
     WHERE j.campaign_id = %(campaign)s ORDER BY j.position, k
@@ -42,7 +49,8 @@ RUNS = """
 TELEMETRY = """
     INSERT INTO telemetry (id, campaign_id, packed) OVERRIDING SYSTEM VALUE
     SELECT %(first)s + j.position, %(campaign)s, b.packed
-    FROM jobs AS j JOIN captured_blocks AS b ON b.place = j.position %% (SELECT count(*) FROM captured_blocks)
+    FROM jobs AS j JOIN settings AS t ON t.id = j.setting_id
+    JOIN captured_blocks AS b ON b.modes = t.modes AND b.place = j.position %% %(blocks)s
     WHERE j.campaign_id = %(campaign)s ORDER BY j.position
 """
 COUNTED = """
@@ -66,6 +74,16 @@ class Told:
     values: list[float]
     details: dict[str, Any]
     observed: dict[str, Any]
+
+    def about(self, modes: Sequence[str]) -> Told:
+        """As if these modes alone had been asked for."""
+        values = dict(zip(self.details, self.values, strict=True))
+        return Told(
+            elapsed_s=self.elapsed_s,
+            values=[values[mode] for mode in modes],
+            details={mode: self.details[mode] for mode in modes},
+            observed=self.observed,
+        )
 
 
 def captured() -> list[Told]:
@@ -106,15 +124,20 @@ def fill(url: str, campaign_id: int, replicates: int) -> None:
     """Give a submitted campaign all its runs with telemetry, and done analyses. Foreign keys hold by construction."""
     with psycopg.connect(url) as connection:
         connection.execute("SET session_replication_role = replica")
-        connection.execute("CREATE TEMP TABLE captured_blocks (place integer, packed bytea) ON COMMIT DROP")
-        for place, packed in enumerate(_blocks()):
-            connection.execute("INSERT INTO captured_blocks VALUES (%s, %s)", [place, packed])
+        connection.execute(
+            "CREATE TEMP TABLE captured_blocks (place integer, modes text[], packed bytea) ON COMMIT DROP"
+        )
+        asked = "SELECT DISTINCT modes FROM settings WHERE campaign_id = %s"
+        for (modes,) in connection.execute(asked, [campaign_id]).fetchall():
+            for place, packed in enumerate(_blocks(modes)):
+                connection.execute("INSERT INTO captured_blocks VALUES (%s, %s, %s)", [place, modes, packed])
         connection.execute(
             "INSERT INTO engine_builds (name, version) VALUES ('iozone', '3.489') ON CONFLICT DO NOTHING"
         )
         first = connection.execute("SELECT coalesce(max(id), 0) + 1 FROM telemetry").fetchone()
         assert first is not None
-        named = {"campaign": campaign_id, "nodes": NODES, "block": BLOCK, "first": first[0], "replicates": replicates}
+        named = {"campaign": campaign_id, "nodes": NODES, "block": BLOCK, "first": first[0]}
+        named |= {"replicates": replicates, "blocks": len(captured()) // BLOCK}
         connection.execute(RUNS, named)
         connection.execute(TELEMETRY, named)
         connection.execute("SELECT setval('telemetry_id_seq', (SELECT max(id) FROM telemetry))")
@@ -122,13 +145,17 @@ def fill(url: str, campaign_id: int, replicates: int) -> None:
         for statement in COUNTED.split(";\n"):
             if statement.strip():
                 connection.execute(statement, {**named, "selection": json.dumps(SELECTION)})
+
+
+def settle(url: str) -> None:
+    """Do what autovacuum and the checkpointer would do in time."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("VACUUM (ANALYZE)")
         connection.execute("CHECKPOINT")
 
 
-def _blocks() -> Iterator[bytes]:
-    runs = captured()
+def _blocks(modes: Sequence[str]) -> Iterator[bytes]:
+    runs = [told.about(modes) for told in captured()]
     for start in range(0, len(runs), BLOCK):
         block = enumerate(runs[start : start + BLOCK], start=start)
         yield pack([{"sequence": n, "details": told.details, "observed": told.observed} for n, told in block])
@@ -138,19 +165,20 @@ def runs_of(url: str, campaign_id: int, session: UUID, count: int, *, with_telem
     """So many runs that are still to be recorded, whole jobs in the order in which they are handed out."""
     told = captured()
     jobs = """
-        SELECT j.id, j.setting_id, j.first_replicate, j.replicates, cardinality(t.modes) FROM jobs AS j
+        SELECT j.id, j.setting_id, j.first_replicate, j.replicates, t.modes FROM jobs AS j
         JOIN settings AS t ON t.id = j.setting_id WHERE j.campaign_id = %s ORDER BY j.position LIMIT %s
     """
     with psycopg.connect(url) as connection:
         rows = connection.execute(jobs, [campaign_id, count // BLOCK]).fetchall()
     return [
         Run(
-            id=uuid4(), campaign_id=campaign_id, setting_id=setting, job_id=job, attempt=1, replicate=first + k,
+            id=run_id(), campaign_id=campaign_id, setting_id=setting, job_id=job, attempt=1, replicate=first + k,
             try_number=0, session=session, sequence=(number := BLOCK * place + k), started_at=1.7e9 + number,
-            elapsed_s=told[number % len(told)].elapsed_s, engine="iozone", engine_version="3.489", exit_status=0,
-            values=tuple(told[number % len(told)].values[:modes]), valid=True, settle_s=2.0,
-            previous_setting_id=setting, details=told[number % len(told)].details if with_telemetry else {},
-            observed=told[number % len(told)].observed if with_telemetry else {},
+            elapsed_s=(one := told[number % len(told)].about(modes)).elapsed_s, engine="iozone",
+            engine_version="3.489", exit_status=0,
+            values=tuple(one.values), valid=True, settle_s=2.0,
+            previous_setting_id=setting, details=one.details if with_telemetry else {},
+            observed=one.observed if with_telemetry else {},
         )
         for place, (job, setting, first, replicates, modes) in enumerate(rows)
         for k in range(replicates)
