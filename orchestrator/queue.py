@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-import queue
 import threading
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -25,6 +25,7 @@ from orchestrator.store.ports import Offer
 logger = logging.getLogger(__name__)
 
 SOCKET_TIMEOUT_S = 2.0
+SHORTEST_BACK_OFF_S = 0.25
 LONGEST_BACK_OFF_S = 1.0
 """Celery's own goes to 30 s, whatever the transport options say."""
 ANALYSE_EXPIRES_S = 30
@@ -41,8 +42,8 @@ class PatientConsumer(Consumer):  # type: ignore[misc]  # celery is not typed
         """Connect, however long it takes; look for a shutdown in between."""
         conn.ensure_connection(
             lambda error, _interval: logger.warning("redis does not answer: %s", error),
-            interval_start=LONGEST_BACK_OFF_S / 4,
-            interval_step=LONGEST_BACK_OFF_S / 4,
+            interval_start=SHORTEST_BACK_OFF_S,
+            interval_step=SHORTEST_BACK_OFF_S,
             interval_max=LONGEST_BACK_OFF_S,
             callback=maybe_shutdown,
         )
@@ -84,8 +85,8 @@ def celery_app(redis_url: str) -> Celery:
             "socket_connect_timeout": SOCKET_TIMEOUT_S,
             "health_check_interval": 10,
             # Of whoever sends: the worker's own back-off is in PatientConsumer.
-            "interval_start": LONGEST_BACK_OFF_S / 4,
-            "interval_step": LONGEST_BACK_OFF_S / 4,
+            "interval_start": SHORTEST_BACK_OFF_S,
+            "interval_step": SHORTEST_BACK_OFF_S,
             "interval_max": LONGEST_BACK_OFF_S,
         },
     )
@@ -115,31 +116,45 @@ def _leave_logging_alone(**_named: object) -> None:
 
 
 class Publisher:
-    """Sends hints from a thread of its own: the controller's SQL never waits for Redis."""
+    """Sends hints from a thread of its own: the controller's SQL never waits for Redis.
+
+    What cannot be sent waits, once however often it is said, and goes as soon as Redis answers.
+    """
 
     def __init__(self, redis_url: str) -> None:
         self._app = celery_app(redis_url)
-        self._waiting: queue.SimpleQueue[Offer | None] = queue.SimpleQueue()
+        self._waiting: dict[Offer | None, None] = {}
+        """In the order in which they came."""
+        self._has_work = threading.Condition()
         self._producer: Producer | None = None
         threading.Thread(target=self._send_all, name="publisher", daemon=True).start()
 
     def offer(self, offers: Sequence[Offer]) -> None:
-        """Tell nodes about jobs. What cannot be sent is dropped: the reconciler offers it again."""
-        for one in offers:
-            self._waiting.put(one)
+        """Tell nodes about jobs."""
+        self._add(offers)
 
     def analyse(self) -> None:
         """Tell the analysis workers that there is work."""
-        self._waiting.put(None)
+        self._add([None])
+
+    def _add(self, hints: Sequence[Offer | None]) -> None:
+        with self._has_work:
+            self._waiting.update(dict.fromkeys(hints))
+            self._has_work.notify()
 
     def _send_all(self) -> None:
         while True:
-            hint = self._waiting.get()
+            with self._has_work:
+                self._has_work.wait_for(lambda: self._waiting)
+                hint = next(iter(self._waiting))
+                del self._waiting[hint]
             try:
                 self._send(hint)
             except (OperationalError, RedisError, OSError) as error:
-                logger.warning("redis does not answer, a hint is dropped: %s", error)
+                logger.warning("redis does not answer, hints wait: %s", error)
+                self._add([hint])
                 self._disconnect()
+                time.sleep(SHORTEST_BACK_OFF_S)
             except Exception:  # whatever it was: without this thread every agent would stand still, for ever
                 logger.exception("a hint is dropped")
                 self._disconnect()

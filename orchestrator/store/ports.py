@@ -237,8 +237,11 @@ class Control(Protocol):
         A node at work takes its next one when it hands over the one it holds. Asked after the offers are committed.
         """
 
-    def unheard(self, *, older_than_s: float = 3.0) -> list[Offer]:
-        """Offers that idle nodes have not taken up: their message may be lost, send it again."""
+    def unheard(self, *, older_than_s: float = 2.0) -> list[Offer]:
+        """Offers to idle nodes whose message may be lost, to be sent again.
+
+        They are older than that, or the node has spoken since: an agent that has found the queue again says so.
+        """
 
     def reconcile(self) -> None:
         """Take back what ended badly: expired leases, offers to nodes that are gone; end campaigns that are over."""

@@ -171,6 +171,15 @@ def test_a_young_offer_is_not_sent_again(store: StoreUnderTest) -> None:
     assert store.control.unheard(older_than_s=3600) == []
 
 
+def test_an_agent_that_reports_anew_is_told_again_what_it_is_offered(store: StoreUnderTest) -> None:
+    agents = [Agent(store, "n1"), Agent(store, "n2")]
+    submitted(store, study(settings=2))
+    offers = store.control.dispatch()
+    agents[0].hello()
+    assert store.control.unheard(older_than_s=3600) == [offer for offer in offers if offer.node == "n1"]
+    assert store.control.unheard(older_than_s=3600) == []
+
+
 def test_a_node_at_work_is_not_reminded(store: StoreUnderTest) -> None:
     agent = Agent(store)
     submitted(store, study(settings=2))

@@ -29,7 +29,7 @@ class Control:
         return dispatch.unengaged(self.tables, offers)
 
     @transaction
-    def unheard(self, *, older_than_s: float = 3.0) -> list[Offer]:
+    def unheard(self, *, older_than_s: float = 2.0) -> list[Offer]:
         return dispatch.unheard(self.tables, older_than_s)
 
     @transaction

@@ -38,16 +38,21 @@ def first_offered(node: NodeRow) -> JobRow | None:
 
 
 def unheard(tables: Tables, older_than_s: float) -> list[Offer]:
-    """Old offers on nodes that do nothing; from now on they count as sent again."""
+    """Offers that nodes without a job should have taken; from now on they count as sent again."""
     now = tables.now()
     old = [
         job
-        for job in tables.jobs_in({State.OFFERED})
-        if job.node is not None and tables.nodes[job.node].leased is None and now - job.offered_at >= older_than_s
+        for node in tables.nodes.values()
+        for job in node.offered
+        if node.leased is None and (now - job.offered_at >= older_than_s or _spoke_since(node, job))
     ]
     for job in old:
         job.offered_at = now
     return [Offer(job_id=job.id, node=job.node) for job in old if job.node is not None]
+
+
+def _spoke_since(node: NodeRow, job: JobRow) -> bool:
+    return node.session is not None and node.session.seen_at > job.offered_at
 
 
 def _in_hand(node: NodeRow) -> int:

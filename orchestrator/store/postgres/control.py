@@ -54,7 +54,7 @@ class PostgresControl:
         with self._database.calling() as connection:
             return _offers(connection.execute(decisions.UNENGAGED, {"jobs": [offer.job_id for offer in offers]}))
 
-    def unheard(self, *, older_than_s: float = 3.0) -> list[Offer]:
+    def unheard(self, *, older_than_s: float = 2.0) -> list[Offer]:
         """Offers that idle nodes have not taken up."""
         with self._deciding() as connection:
             return _offers(connection.execute(decisions.SEND_AGAIN, {"older_than_s": older_than_s}))

@@ -11,7 +11,8 @@ UNENGAGED = text("SELECT job_id, node FROM unengaged(:jobs)")
 SEND_AGAIN = text("""
     UPDATE jobs AS j SET offered_at = statement_timestamp()
     FROM nodes AS n
-    WHERE j.state = 'offered' AND j.offered_at < clock_timestamp() - make_interval(secs => :older_than_s)
+    WHERE j.state = 'offered'
+      AND j.offered_at < greatest(n.seen_at, clock_timestamp() - make_interval(secs => :older_than_s))
       AND n.id = j.node_id AND n.session_id IS NOT NULL AND n.seen_at > clock_timestamp() - interval '45 s'
       AND NOT EXISTS (SELECT FROM jobs AS h WHERE h.node_id = n.id AND h.state = 'leased')
     RETURNING j.id AS job_id, n.name AS node
