@@ -85,7 +85,9 @@ class Agent:
         self._store.hang_up()
 
     def rest(self) -> None:
-        """Hold no connection when there has been no job for a moment."""
+        """Bring home what could not be brought; hold no connection when there has been no job for a moment."""
+        if self._workplace is not None and self._workplace.homecoming.is_behind:
+            self._workplace.homecoming.catch_up()
         if time.monotonic() - self._worked_at >= REST_S:
             self._store.hang_up()
 

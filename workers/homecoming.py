@@ -86,6 +86,11 @@ class Homecoming:
             return False
         return True
 
+    @property
+    def is_behind(self) -> bool:
+        """Does a job wait to be given back? Its lease goes on as if it were still worked on, and may run out."""
+        return bool(self._returns)
+
     def close(self) -> None:
         """Leave the spool on the disk, with what is in it."""
         self._spool.close()

@@ -80,6 +80,15 @@ BEGIN
         (SELECT 'cancel' FROM jobs WHERE id = p_job AND state = 'cancelled'));
 END $$;
 
+-- Would the next who connects be refused? What the server keeps in reserve is not for agents.
+CREATE FUNCTION no_connection_is_free() RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT sum(s.numbackends) >= current_setting('max_connections')::integer
+               - current_setting('superuser_reserved_connections')::integer
+               - coalesce(current_setting('reserved_connections', true)::integer, 0)  -- from version 16 on
+        OR bool_or(d.datconnlimit >= 0 AND s.numbackends >= d.datconnlimit AND d.datname = current_database())
+    FROM pg_stat_database AS s JOIN pg_database AS d ON d.oid = s.datid;
+$$;
+
 -- Does every replicate of the job have its valid run?
 CREATE FUNCTION is_covered(p_job jobs) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT count(*) = p_job.replicates FROM runs AS r

@@ -20,13 +20,15 @@ SEND_AGAIN = text("""
 """Of nodes that hold no lease only those that were heard of lately are online: no need to look at all nodes."""
 
 # After a gap of our own (database away, controllers stopped) nobody could renew, and nobody was heard of: every lease
-# gets the gap's length, and no node was away the longer for it.
+# gets the gap's length, and no node was away the longer for it. While agents find no connection free, all time is such
+# a gap: a controller keeps its own.
 GRANT_THE_GAP = text("""
     WITH gap AS (
         UPDATE ledger AS l SET reconciled_at = clock_timestamp()
         FROM (SELECT id, clock_timestamp() - reconciled_at AS length FROM ledger FOR UPDATE) AS before
         WHERE l.id = before.id
-        RETURNING CASE WHEN before.length > interval '10 s' THEN before.length ELSE interval '0' END AS length
+        RETURNING CASE WHEN before.length > interval '10 s' OR no_connection_is_free() THEN before.length
+                       ELSE interval '0' END AS length
     ), granted AS (
         UPDATE jobs SET lease_until = lease_until + gap.length FROM gap
         WHERE jobs.state = 'leased' AND gap.length > interval '0'
