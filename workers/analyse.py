@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +16,7 @@ from analysis.arrays import Array
 from orchestrator.contracts import metrics
 from orchestrator.contracts.analyses import Analysis, Batch, Fitted, Judgement, Result
 from orchestrator.contracts.errors import UnavailableError
+from orchestrator.store import rules
 from orchestrator.store.ports import Store
 
 logger = logging.getLogger(__name__)
@@ -39,11 +42,31 @@ class Analyst:
         """Everything there is to do now. A database that is away is asked again at the next hint."""
         try:
             while not self._leaving and (batch := self._store.analyses.lease(mixture.VERSION, limit=BATCH)):
-                self._store.analyses.store(batch, self._fit(batch))
+                with self._held(batch):
+                    self._store.analyses.store(batch, self._fit(batch))
             for campaign_id in self._store.analyses.unjudged(mixture.VERSION):
                 self._judge(campaign_id)
         except UnavailableError as away:
             logger.warning("analysis waits: %s", away)
+
+    @contextmanager
+    def _held(self, batch: Batch) -> Iterator[None]:
+        """However long the fits take, its lease goes on while we live; of a dead worker it is soon another's."""
+        over = threading.Event()
+        keeper = threading.Thread(target=self._renew, args=(batch, over), name="lease", daemon=True)
+        keeper.start()
+        try:
+            yield
+        finally:
+            over.set()
+            keeper.join()
+
+    def _renew(self, batch: Batch, over: threading.Event) -> None:
+        while not over.wait(rules.ANALYSIS_LEASE_S / 3):
+            try:
+                self._store.analyses.renew(batch)
+            except UnavailableError as away:
+                logger.warning("the lease of a batch is not renewed: %s", away)
 
     def _fit(self, batch: Batch) -> list[Result]:
         """Fit samples that share their options in one call."""

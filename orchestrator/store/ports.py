@@ -30,6 +30,7 @@ from orchestrator.contracts.nodes import Hello, Node
 from orchestrator.contracts.overviews import NodeWork, Overview, Pace
 from orchestrator.contracts.rates import Completion, Forecast, FoundRate, NodeRate, OpenWork
 from orchestrator.contracts.runs import Receipt, Run
+from orchestrator.store import rules
 
 
 class Campaigns(Protocol):
@@ -163,8 +164,11 @@ class Runs(Protocol):
 class Analyses(Protocol):
     """Samples to be fitted."""
 
-    def lease(self, version: str, *, limit: int = 50, lease_s: float = 300.0) -> Batch | None:
+    def lease(self, version: str, *, limit: int = 50, lease_s: float = rules.ANALYSIS_LEASE_S) -> Batch | None:
         """A batch of configurations whose sample is complete and not analysed yet; None when there is none."""
+
+    def renew(self, batch: Batch, *, lease_s: float = rules.ANALYSIS_LEASE_S) -> int:
+        """Prolong the leases of a batch from now, of those that nobody else took; how many that were."""
 
     def store(self, batch: Batch, results: Sequence[Result]) -> int:
         """Keep the results whose digest is still current; how many were kept."""

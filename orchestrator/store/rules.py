@@ -17,6 +17,8 @@ LOST_AFTER_S = 15 * 60.0
 """A node that is offline for longer is lost: others do its share, unless the study says to wait for it."""
 LEASE_MARGIN_S = 15.0
 """A lease lasts one run's time-out and this much longer (DESIGN 3)."""
+ANALYSIS_LEASE_S = 30.0
+"""A batch of analyses whose worker was not heard of for longer is another's."""
 STRIKES_TO_QUARANTINE = 3
 """So many node-class failures in a row on different jobs quarantine a node (DESIGN 4)."""
 FRUITLESS_TO_SET_ASIDE = 3

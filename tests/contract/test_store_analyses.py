@@ -107,6 +107,25 @@ def test_what_a_worker_did_not_bring_back_in_time_is_leased_again(store: StoreUn
     assert store.analyses.store(again, results(again)) == 2
 
 
+def test_a_worker_that_is_alive_keeps_its_batch(store: StoreUnderTest) -> None:
+    agent = Agent(store)
+    submitted(store, study())
+    agent.work_off()
+    batch = leased(store, lease_s=0)
+    assert store.analyses.renew(batch) == 2
+    assert not store.control.analysis_due()
+    assert store.analyses.store(batch, results(batch)) == 2
+
+
+def test_a_batch_that_another_worker_took_is_not_renewed(store: StoreUnderTest) -> None:
+    agent = Agent(store)
+    submitted(store, study())
+    agent.work_off()
+    late = leased(store, lease_s=0)
+    leased(store)
+    assert store.analyses.renew(late) == 0
+
+
 def test_a_result_for_another_sample_is_not_kept(store: StoreUnderTest) -> None:
     agent = Agent(store)
     campaign_id = submitted(store, study())

@@ -10,6 +10,7 @@ from orchestrator.contracts.analyses import Analysis, Batch, Fitted, Judgement, 
 from orchestrator.contracts.campaigns import State
 from orchestrator.store.memory.samples import sample, sample_digest
 from orchestrator.store.memory.tables import AnalysisRow, CampaignRow, Tables, transaction
+from orchestrator.store.rules import ANALYSIS_LEASE_S
 
 
 class Analyses:
@@ -19,7 +20,7 @@ class Analyses:
         self.tables = tables
 
     @transaction
-    def lease(self, version: str, *, limit: int = 50, lease_s: float = 300.0) -> Batch | None:
+    def lease(self, version: str, *, limit: int = 50, lease_s: float = ANALYSIS_LEASE_S) -> Batch | None:
         rows = list(islice(due(self.tables), limit))
         if not rows:
             return None
@@ -27,6 +28,13 @@ class Analyses:
         for row in rows:
             row.version, row.token, row.lease_until = version, token, self.tables.now() + lease_s
         return Batch(token=token, version=version, analyses=tuple(_leased(row) for row in rows))
+
+    @transaction
+    def renew(self, batch: Batch, *, lease_s: float = ANALYSIS_LEASE_S) -> int:
+        held = [row for one in batch.analyses if (row := self.tables.analyses.get(one.id)) and row.token == batch.token]
+        for row in held:
+            row.lease_until = self.tables.now() + lease_s
+        return len(held)
 
     @transaction
     def store(self, batch: Batch, results: Sequence[Result]) -> int:

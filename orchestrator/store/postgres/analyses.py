@@ -11,6 +11,7 @@ from sqlalchemy import func, select, text, update
 from orchestrator.contracts.analyses import Analysis, Batch, Fitted, Judgement, Result
 from orchestrator.store.models import Analysis as Row
 from orchestrator.store.postgres.connection import Database
+from orchestrator.store.rules import ANALYSIS_LEASE_S
 
 _LEASE = text("""
     UPDATE analyses SET state = 'leased', token = :token, version = :version,
@@ -19,6 +20,10 @@ _LEASE = text("""
         SELECT id FROM analyses
         WHERE current AND (state = 'due' OR state = 'leased' AND lease_until < clock_timestamp())
         ORDER BY id LIMIT :most FOR UPDATE SKIP LOCKED)
+""")
+_RENEW = text("""
+    UPDATE analyses SET lease_until = clock_timestamp() + make_interval(secs => :lease_s)
+    WHERE id = ANY (:ids) AND token = :token
 """)
 # One pass over the runs of a setting serves all its modes: their values share a row.
 _SAMPLES = text("""
@@ -59,7 +64,7 @@ class PostgresAnalyses:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def lease(self, version: str, *, limit: int = 50, lease_s: float = 300.0) -> Batch | None:
+    def lease(self, version: str, *, limit: int = 50, lease_s: float = ANALYSIS_LEASE_S) -> Batch | None:
         """A batch of configurations whose sample is complete and not analysed yet."""
         token = uuid4()
         with self._database.writing() as connection:
@@ -68,6 +73,12 @@ class PostgresAnalyses:
                 return None
             rows = connection.execute(_SAMPLES, {"token": token}).all()
         return Batch(token=token, version=version, analyses=tuple(_analysis(row) for row in rows))
+
+    def renew(self, batch: Batch, *, lease_s: float = ANALYSIS_LEASE_S) -> int:
+        """Prolong the leases that are still the batch's own."""
+        named = {"ids": [one.id for one in batch.analyses], "token": batch.token, "lease_s": lease_s}
+        with self._database.calling() as connection:
+            return connection.execute(_RENEW, named).rowcount
 
     def store(self, batch: Batch, results: Sequence[Result]) -> int:
         """Keep the results whose digest is still current; how many were kept."""
