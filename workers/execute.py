@@ -113,8 +113,13 @@ def _carry_out(assignment: Assignment, at: Workplace) -> Failure | None:
     except (
         OSError
     ) as refused:  # a full disk, a file system gone read-only: whatever was being done, the node is at fault
-        return Failure(kind=FailureKind.NODE, reason=str(refused))
+        return Failure(kind=FailureKind.NODE, reason=_refusal(refused, at.bench))
     return None
+
+
+def _refusal(refused: OSError, bench: Bench) -> str:
+    """A write names no file in its error; what an agent keeps open and writes to is in its state folder."""
+    return str(refused) if refused.filename is not None else f"{bench.state}: {refused.strerror or refused}"
 
 
 def _prepared(
