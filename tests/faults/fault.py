@@ -10,6 +10,8 @@ REDIS_BACK_S = 5.0
 """After Redis has returned, work resumes within this."""
 ELSEWHERE_S = TIMEOUT_S + 30.0
 """A dead agent's job is running elsewhere within this."""
+ANALYSED_S = 45.0
+"""What a dead analysis worker held is analysed within this: its lease, and the longest pause of those that look."""
 TAKEN_OVER_S = 15.0
 """With one controller frozen, the other takes over within this."""
 

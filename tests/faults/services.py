@@ -9,13 +9,16 @@ import uuid
 from contextlib import suppress
 
 from orchestrator.contracts.errors import UnavailableError
-from tests.faults.fault import TAKEN_OVER_S, Fault
+from tests.faults.fault import ANALYSED_S, TAKEN_OVER_S, Fault
 from tests.faults.stage import Size, Stage, Strike
+from tests.waiting import wait_for
 
 BESIDE = 500
 """Between the steps of this campaign and those of the next."""
 CONTROLLERS = ("controller-1", "controller-2")
 LOCK_IS_HELD = "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted)"
+HELD = "SELECT id FROM analyses WHERE campaign_id = %s AND state = 'leased'"
+ALL_DONE = "SELECT bool_and(state = 'done') FROM analyses WHERE id = ANY (%s)"
 RECONCILED_SINCE = "SELECT reconciled_at > to_timestamp(%s) FROM ledger"
 
 
@@ -128,26 +131,40 @@ class InterfaceFrozen(Fault):
 
 
 class _StrikesAnalysis(Fault):
-    """Settings are done one after the other, so that there is something to analyse all the time."""
+    """Settings are done one after the other, so that there is something to analyse all the time, for some time."""
 
-    size = Size(order="as_listed")
-    strikes = 3
+    size = Size(order="as_listed", analysis="max_components: 3")
 
     def recovery_s(self, stage: Stage, strike: Strike) -> float | None:
         return None
 
 
 class AnalysisKilled(_StrikesAnalysis):
-    """SIGKILL."""
+    """SIGKILL, with a batch in its hand; it is back at once, and knows nothing of it."""
 
     name = "analysis worker killed"
+    strikes = 1
+    within_s = ANALYSED_S
 
     def inject(self, stage: Stage, strike: Strike) -> None:
-        stage.system.kill("analysis-worker")
-        stage.hold(stage.rng.choice([0, 5]))
+        stage.notes["held"] = wait_for("a batch in its hand", lambda: self._frozen_with(stage))
+        stage.notes[strike.at] = time.time()
+        stage.system.kill("analysis-worker", stay_down=False)
 
     def heal(self, stage: Stage, strike: Strike) -> None:
-        stage.system.start("analysis-worker")
+        stage.wait("what it held analysed", lambda: stage.ledger.try_one(ALL_DONE, stage.notes["held"]))
+
+    def recovery_s(self, stage: Stage, strike: Strike) -> float | None:
+        assert strike.healed_at is not None
+        return strike.healed_at - float(stage.notes[strike.at])
+
+    def _frozen_with(self, stage: Stage) -> list[int]:
+        """Freeze it, and look what it holds; let it go on when that is nothing."""
+        stage.system.tell("analysis-worker", signal.SIGSTOP)
+        held = [analysis for (analysis,) in stage.ledger.ask(HELD, stage.campaign)]
+        if not held:
+            stage.system.tell("analysis-worker", signal.SIGCONT)
+        return held
 
 
 class AnalysisFrozen(_StrikesAnalysis):

@@ -23,7 +23,7 @@ replicates: {replicates}
 replicates_per_job: {per_job}
 order: {order}
 engine: {{name: command, program: {program}, timeout_s: {timeout_s:g}}}
-analysis: {{families: [normal], max_components: 1}}
+analysis: {{{analysis}}}
 """
 
 
@@ -35,6 +35,7 @@ class Size:
     replicates: int = 200
     per_job: int = 20
     order: str = "randomised"
+    analysis: str = "families: [normal], max_components: 1"
 
     @property
     def runs(self) -> int:
@@ -88,6 +89,7 @@ class Stage:
         return STUDY.format(
             name=name, steps=", ".join(map(str, steps)), modes=", ".join(MODES), program=NAME,
             replicates=self.size.replicates, per_job=self.size.per_job, order=self.size.order, timeout_s=TIMEOUT_S,
+            analysis=self.size.analysis,
         )  # fmt: skip
 
     def submit(self, name: str) -> None:
