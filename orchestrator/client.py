@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -17,10 +19,13 @@ from orchestrator.api import problems
 from orchestrator.api.models import LARGEST_PAGE, NewToken, Page, Why
 from orchestrator.contracts.access import AuditLine, Scope, Token
 from orchestrator.contracts.campaigns import Campaign, Configuration, Event, Progress
+from orchestrator.contracts.designs import Level
 from orchestrator.contracts.errors import UnavailableError
+from orchestrator.contracts.findings import ConfigurationPage
 from orchestrator.contracts.jobs import Job
 from orchestrator.contracts.jobs import State as JobState
 from orchestrator.contracts.nodes import Node
+from orchestrator.contracts.rates import Duration, Forecast, NodeRate
 
 Answer = TypeVar("Answer")
 
@@ -86,6 +91,33 @@ class Client:
         """How far a campaign is."""
         return self._ask(Progress, "GET", f"campaigns/{campaign_id}/progress")
 
+    def time_left(self, campaign_id: int, *, nodes: int = 0, replicates: int | None = None) -> Forecast:
+        """How long a campaign will take with so many nodes more (or fewer), or another number of replicates."""
+        wanted = {"nodes": str(nodes), **({} if replicates is None else {"replicates": str(replicates)})}
+        return self._read(Forecast, self._send("GET", f"campaigns/{campaign_id}/time-left", params=wanted))
+
+    def rates(self, campaign_id: int | None = None) -> tuple[NodeRate, ...]:
+        """How fast nodes work on a campaign; without one, on what they did last."""
+        return self._items(NodeRate, "rates" if campaign_id is None else f"campaigns/{campaign_id}/rates")
+
+    def duration(self, study: str, *, nodes: int) -> Duration:
+        """How long a study's YAML text will take on so many nodes, by what past campaigns cost."""
+        return self._ask(Duration, "POST", "studies/duration", body={"study": study, "nodes": nodes})
+
+    def follow(self, campaign_id: int) -> Iterator[Progress]:
+        """How far a campaign is, whenever that changes, until its verdicts are final."""
+        known: str | None = None
+        while True:
+            for name, known, data in self._told(f"campaigns/{campaign_id}/stream", known):
+                if name == "progress":
+                    yield TypeAdapter(Progress).validate_json(data)
+                if name == "end":
+                    return
+
+    def wait(self, campaign_id: int) -> Progress:
+        """Follow a campaign to its end; its last progress."""
+        return deque(self.follow(campaign_id), maxlen=1).pop()
+
     def pause(self, campaign_id: int) -> Campaign:
         """Start nothing new."""
         return self._ask(Campaign, "POST", f"campaigns/{campaign_id}/pause")
@@ -99,29 +131,31 @@ class Client:
         return self._ask(Campaign, "POST", f"campaigns/{campaign_id}/cancel", body={"now": now})
 
     def configurations(
-        self, campaign_id: int, *, verdict: str | None = None, mode: str | None = None
+        self,
+        campaign_id: int,
+        *,
+        verdict: str | None = None,
+        mode: str | None = None,
+        levels: Mapping[str, Level] | None = None,
     ) -> tuple[Configuration, ...]:
-        """A campaign's configurations in order, all or those with this verdict or mode."""
+        """A campaign's configurations in order, all or those with this verdict, mode or levels."""
         wanted = {name: value for name, value in (("verdict", verdict), ("mode", mode)) if value is not None}
+        wanted |= {f"level.{factor}": str(level) for factor, level in (levels or {}).items()}
         return self._items(Configuration, f"campaigns/{campaign_id}/configurations", wanted)
 
     def export(self, campaign_id: int, *, as_format: str = "csv") -> Iterator[bytes]:
         """Every measured value, piece by piece: as `csv`, `parquet`, or `arrow` (an IPC stream)."""
-        params = {"format": as_format}
-        try:
-            with self._http.stream("GET", f"campaigns/{campaign_id}/export", params=params) as response:
-                if response.is_error:
-                    response.read()
-                _raise_for(response)
-                yield from response.iter_bytes()
-        except (httpx.RemoteProtocolError, httpx.ReadError) as error:
-            raise UnavailableError(f"{self._address} broke off in the middle ({error}); try again") from error
-        except httpx.TransportError as error:
-            raise self._unavailable(error) from error
+        with self._streaming(f"campaigns/{campaign_id}/export", params={"format": as_format}) as response:
+            yield from response.iter_bytes()
 
     def report(self, campaign_id: int) -> str:
         """The campaign as one self-contained HTML page."""
         return self._send("GET", f"campaigns/{campaign_id}/report").text
+
+    def configuration(self, campaign_id: int, setting_id: int, mode: str) -> ConfigurationPage:
+        """One configuration: its fit with every candidate, and its runs in order of start."""
+        path = f"campaigns/{campaign_id}/configurations/{setting_id}/{quote(mode, safe='')}"
+        return self._ask(ConfigurationPage, "GET", path)
 
     def events(self, campaign_id: int, *, limit: int | None = None) -> tuple[Event, ...]:
         """What happened to a campaign, newest first."""
@@ -163,6 +197,33 @@ class Client:
     def audited(self, *, limit: int = 100) -> tuple[AuditLine, ...]:
         """Who changed what, newest first."""
         return self._items(AuditLine, "audit", most=limit)
+
+    def _told(self, path: str, known: str | None) -> Iterator[tuple[str, str, str]]:
+        """Server-sent events, each as its name, id and data, until the service hangs up."""
+        headers = {} if known is None else {"Last-Event-ID": known}
+        fields: dict[str, str] = {}
+        with self._streaming(path, headers=headers) as response:
+            for line in response.iter_lines():
+                name, _, value = line.partition(": ")
+                if line:
+                    fields[name] = value
+                elif "data" in fields:
+                    yield fields["event"], fields["id"], fields["data"]
+                    fields = {}
+
+    @contextmanager
+    def _streaming(self, path: str, **request: Any) -> Iterator[httpx.Response]:
+        """An answer that comes piece by piece."""
+        try:
+            with self._http.stream("GET", path, **request) as response:
+                if response.is_error:
+                    response.read()
+                _raise_for(response)
+                yield response
+        except (httpx.RemoteProtocolError, httpx.ReadError) as error:
+            raise UnavailableError(f"{self._address} broke off in the middle ({error}); try again") from error
+        except httpx.TransportError as error:
+            raise self._unavailable(error) from error
 
     def _create(self, path: str, body: Mapping[str, Any], key: str | None) -> tuple[Campaign, bool]:
         headers = {"Idempotency-Key": key or str(uuid4())}

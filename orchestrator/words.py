@@ -19,6 +19,26 @@ def duration(seconds: float) -> str:
     return f"{whole // 86_400} d {whole % 86_400 // 3600:02d} h"
 
 
+def span(seconds: float | None, low_s: float | None, high_s: float | None) -> str:
+    """`2 h 10 min (80 %: 1 h 50 min to 2 h 40 min)`; without its interval where there is none."""
+    if seconds is None:
+        return "not known yet"
+    if low_s is None or high_s is None or low_s == high_s:
+        return duration(seconds)
+    return f"{duration(seconds)} (80 %: {duration(low_s)} to {duration(high_s)})"
+
+
+def rate(per_s: float) -> str:
+    """Runs a minute: `1,242`, `3.1`, `0.31`."""
+    per_min = 60 * per_s
+    return f"{per_min:,.0f}" if per_min >= 100 else f"{per_min:.1f}" if per_min >= 1 else f"{per_min:.2g}"
+
+
+def rate_span(per_s: float, low_per_s: float, high_per_s: float) -> str:
+    """`3.1 runs/min (2.9 to 3.3)`."""
+    return f"{rate(per_s)} runs/min ({rate(low_per_s)} to {rate(high_per_s)})"
+
+
 def counted(number: int, noun: str) -> str:
     """`1 run`, `12,000 runs`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

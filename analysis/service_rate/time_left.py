@@ -15,8 +15,10 @@ from analysis.errors import BadOptionsError
 from analysis.service_rate.cost import CostModel
 
 DRAWS = 400
-TAIL_JOBS_A_NODE = 6
+TAIL_JOBS_A_NODE, TAIL_JOBS = 6, 1200
 """Earlier jobs fill all nodes evenly, whatever their order; only so many at the end are handed out one by one."""
+MANY_NODES, FEWER_DRAWS = 64, 100
+"""With many nodes every draw says more, and costs more."""
 SPEED_PRIOR_SD = 0.1
 SPEED_RUNS = 24
 """Latest runs that tell a node's speed: enough for a tenth, few enough to follow a change."""
@@ -74,10 +76,12 @@ def time_left(
     rng: np.random.Generator,
     *,
     elapsed_s: float = 0.0,
-    draws: int = DRAWS,
+    draws: int | None = None,
 ) -> TimeLeft:
     """Draw futures. `elapsed_s` is how long the campaign has run: the time scale on which nodes are lost."""
     working = [node for node in nodes if node.working]
+    if draws is None:
+        draws = DRAWS if len(working) <= MANY_NODES else FEWER_DRAWS
     if not working:
         return TimeLeft(median_s=None, low_s=None, high_s=None, nodes=0, reason="no node works on it")
     cost_s = _job_costs(jobs, costs, rng, draws)
@@ -107,6 +111,11 @@ def node_speed(log_ratio: Array, residual_sd: float) -> tuple[float, float]:
     # A wide prior, for a node may have been slowed: the record overrules it after a few runs.
     trust = 9 * SPEED_PRIOR_SD**2 / (9 * SPEED_PRIOR_SD**2 + variance)
     return float(np.exp(trust * np.mean(clipped))), float(np.sqrt(trust * variance))
+
+
+def jobs_one_by_one(nodes: int) -> int:
+    """How many of the last jobs are handed out one by one; those before them may stand together, one a setting."""
+    return nodes * max(1, min(TAIL_JOBS_A_NODE, TAIL_JOBS // max(nodes, 1)))
 
 
 def rest_of_job_s(expected_s: float, age_s: float) -> float:
@@ -143,7 +152,7 @@ def _speeds(nodes: Sequence[Node], rng: np.random.Generator, draws: int) -> Arra
 def _makespan(cost_s: Array, speed: Array, free_s: Array) -> Array:
     """(draws,) when the last job is done: all but the last few jobs as a fluid, these one by one."""
     draws, n = speed.shape
-    first = max(0, cost_s.shape[1] - TAIL_JOBS_A_NODE * n)
+    first = max(0, cost_s.shape[1] - jobs_one_by_one(n))
     fluid_s = np.sum(cost_s[:, :first], axis=1) / np.sum(speed, axis=1)
     free = free_s + fluid_s[:, None]
     rows = np.arange(draws)

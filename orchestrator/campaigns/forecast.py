@@ -12,12 +12,11 @@ import numpy as np
 
 from analysis.arrays import Array, Indices
 from analysis.service_rate.time_left import (
-    DRAWS,
     SPEED_PRIOR_SD,
-    TAIL_JOBS_A_NODE,
     Node,
     OpenJobs,
     TimeLeft,
+    jobs_one_by_one,
     rest_of_job_s,
     time_left,
     with_more_nodes,
@@ -27,8 +26,6 @@ from orchestrator.contracts.campaigns import Campaign, State
 from orchestrator.contracts.rates import Forecast, FoundRate, OpenWork
 from orchestrator.store.ports import Store
 
-MANY_NODES, FEWER_DRAWS = 64, 100
-"""Every draw hands out jobs to every node: with many of them fewer draws say as much."""
 CAMPAIGN_RATE_Z = 1.96
 OVERLAP_S = 10.0
 """A job's end is noted before its transaction is committed: look back a little, and leave out what was seen."""
@@ -102,8 +99,7 @@ def find(
     rates = speed.rates(costs)
     nodes = _nodes(speed, costs, work, what_if.nodes)
     jobs = _open_jobs(campaign, speed, work, nodes, what_if)
-    draws = DRAWS if len(nodes) <= MANY_NODES else FEWER_DRAWS
-    left = _after(ahead, time_left(jobs, costs.model, nodes, rng, elapsed_s=work.elapsed_s, draws=draws))
+    left = _after(ahead, time_left(jobs, costs.model, nodes, rng, elapsed_s=work.elapsed_s))
     low, rate, high = _together(nodes, rates, costs)
     forecast = Forecast(
         runs_per_s=rate,
@@ -148,16 +144,16 @@ def _open_jobs(campaign: Campaign, speed: Speed, work: OpenWork, nodes: Sequence
     runs = np.concatenate(
         [np.full(len(every), more), np.array([one.missing for one in back], dtype=np.int64), runs[runs > 0]]
     )
-    return _shortened(setting, runs, speed, TAIL_JOBS_A_NODE * max(len(nodes), 1))
+    return shortened(setting, runs, between_jobs_s=speed.between_jobs_s, last=jobs_one_by_one(len(nodes)))
 
 
-def _shortened(setting: Indices, runs: Indices, speed: Speed, last: int) -> OpenJobs:
+def shortened(setting: Indices, runs: Indices, *, between_jobs_s: float, last: int) -> OpenJobs:
+    """The last so many jobs as they are; all before them as one a setting."""
     first = max(len(setting) - last, 0)
-    settings = len(speed.prior_s)
-    total = np.bincount(setting[:first], runs[:first], minlength=settings).astype(np.int64)
-    jobs = np.bincount(setting[:first], minlength=settings)
+    total = np.bincount(setting[:first], runs[:first]).astype(np.int64)
+    jobs = np.bincount(setting[:first])
     some = np.flatnonzero(jobs)
-    beside: Array = np.concatenate([jobs[some], np.ones(len(setting) - first)]) * speed.between_jobs_s
+    beside: Array = np.concatenate([jobs[some], np.ones(len(setting) - first)]) * between_jobs_s
     return OpenJobs(
         setting=np.concatenate([some, setting[first:]]),
         runs=np.concatenate([total[some], runs[first:]]),

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from analysis.arrays import Array, Indices
 from analysis.service_rate import Estimate, PhaseChange, TimeEstimator, cost
 from analysis.service_rate.time_left import node_speed
+from orchestrator import words
 from orchestrator.contracts.campaigns import Submission
 from orchestrator.contracts.rates import Completion, FoundRate
 from orchestrator.design import duration
@@ -179,13 +180,8 @@ def _change(node: str, service_s: Array, ended_at: Array, began_at: list[float],
     before_per_s = 1 / float(np.mean(service_s[earlier]))
     verb = "fell" if now_per_s < before_per_s else "rose"
     when = datetime.fromtimestamp(began_at[-1], UTC)
-    return f"node {node} {verb} from {per_min(before_per_s)} to {per_min(now_per_s)} runs/min at {when:%H:%M} UTC"
-
-
-def per_min(per_s: float) -> str:
-    """`3.1`, `1,240`: two figures or more."""
-    rate = 60 * per_s
-    return f"{rate:,.0f}" if rate >= 100 else f"{rate:.1f}" if rate >= 1 else f"{rate:.2g}"
+    rates = f"from {words.rate(before_per_s)} to {words.rate(now_per_s)} runs/min"
+    return f"node {node} {verb} {rates} at {when:%H:%M} UTC"
 
 
 def features(submission: Submission) -> list[Mapping[str, cost.Level]]:
@@ -196,9 +192,7 @@ def features(submission: Submission) -> list[Mapping[str, cost.Level]]:
     for setting in design.settings:
         levels = measured if setting.control is not None else setting.levels
         row: dict[str, cost.Level] = dict(zip(design.factors, levels, strict=False))
-        if submission.controls:
-            row["control"] = setting.control or ""
-        rows.append(row)
+        rows.append(row | {"control": setting.control or ""})
     return rows
 
 

@@ -9,6 +9,7 @@ import click
 from orchestrator.cli import archive, endpoint, printing
 from orchestrator.cli.endpoint import Service
 from orchestrator.cli.following import follow, tell_of
+from orchestrator.contracts.jobs import State
 
 ROWS_SHOWN = 100
 campaign_id = click.argument("campaign_id", metavar="ID", type=click.IntRange(min=1))
@@ -113,6 +114,69 @@ def watch(*, campaign_id: int, service: Service, as_json: bool) -> None:
 @campaign.command()
 @campaign_id
 @endpoint.service
+def status(*, campaign_id: int, service: Service, as_json: bool) -> None:
+    """Show how far a campaign is, how fast its nodes work, and how long it will take.
+
+    Example: modescope campaign status 3
+    """
+    from orchestrator.cli import tables, watch
+
+    with service() as client:
+        progress, rates = client.progress(campaign_id), client.rates(campaign_id)
+    if as_json:
+        printing.as_json({"progress": progress, "rates": rates})
+        return
+    click.echo(watch.line(progress))
+    if progress.nodes:
+        printing.console().print(tables.of_shares(progress.nodes, rates))
+
+
+@campaign.command("time-left")
+@campaign_id
+@click.option("--nodes", type=int, default=0, help="What if so many more nodes worked on it, as in +2, or fewer?")
+@click.option("--replicates", type=click.IntRange(min=1), help="What if each setting had so many replicates?")
+@endpoint.service
+def time_left(*, campaign_id: int, nodes: int, replicates: int | None, service: Service, as_json: bool) -> None:
+    """Say how long a campaign will take, as it is or if things were otherwise; with an 80 % interval.
+
+    Example: modescope campaign time-left 3 --nodes +2 --replicates 75
+    """
+    from orchestrator import words
+
+    with service() as client:
+        found = client.time_left(campaign_id, nodes=nodes, replicates=replicates)
+    if as_json:
+        printing.as_json(found)
+        return
+    left = words.span(found.time_left_s, found.time_left_low_s, found.time_left_high_s)
+    reason = f": {found.reason}" if found.reason else f", on {words.counted(found.nodes, 'node')}"
+    click.echo(f"Time left {left}{reason}.")
+    if found.runs_per_s is not None and found.low_per_s is not None and found.high_per_s is not None:
+        rate = words.rate_span(found.runs_per_s, found.low_per_s, found.high_per_s)
+        click.echo(f"Together they do {rate}, of average cost.")
+
+
+@campaign.command()
+@campaign_id
+@click.option("--job", "job_id", type=click.IntRange(min=1), help="This job; the next that waits when not given.")
+@endpoint.service
+def why(*, campaign_id: int, job_id: int | None, service: Service, as_json: bool) -> None:
+    """Say why a campaign's next job, or one of its jobs, is not running.
+
+    Example: modescope campaign why 3
+    """
+    with service() as client:
+        waiting = job_id or next((job.id for job in client.jobs(campaign_id, state=State.QUEUED, limit=1)), None)
+        reason = "no job of it waits" if waiting is None else client.why(campaign_id, waiting)
+    if as_json:
+        printing.as_json({"job": waiting, "reason": reason})
+    else:
+        click.echo(reason if waiting is None else f"Job {waiting}: {reason}.")
+
+
+@campaign.command()
+@campaign_id
+@endpoint.service
 def pause(*, campaign_id: int, service: Service, as_json: bool) -> None:
     """Start nothing new; runs in flight end.
 
@@ -149,17 +213,18 @@ def cancel(*, campaign_id: int, now: bool, service: Service, as_json: bool) -> N
 
 @campaign.command()
 @campaign_id
-@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The CSV file to write.")
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The file to write.")
+@click.option("--format", "as_format", type=click.Choice(["csv", "parquet", "arrow"]), default="csv", show_default=True)
 @endpoint.service
-def export(*, campaign_id: int, out: Path, service: Service, as_json: bool) -> None:
-    """Write every measured value as CSV, a row per run and mode.
+def export(*, campaign_id: int, out: Path, as_format: str, service: Service, as_json: bool) -> None:
+    """Write every measured value, a row per run and mode, as CSV, Parquet or an Arrow IPC stream.
 
     Example: modescope campaign export 3 --out runs.csv
     """
     from orchestrator.cli.files import write_whole
 
     with service() as client:
-        write_whole(out, client.export(campaign_id))
+        write_whole(out, client.export(campaign_id, as_format=as_format))
     _tell_file(out, as_json=as_json)
 
 

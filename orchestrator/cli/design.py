@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,9 @@ from orchestrator.cli.printing import as_json
 if TYPE_CHECKING:
     from orchestrator.contracts.designs import Design
     from orchestrator.contracts.preparation import Preparation
+    from orchestrator.contracts.rates import Duration
     from orchestrator.design.check import Summary
+    from orchestrator.design.study import Study
 
 
 @click.group()
@@ -47,10 +50,11 @@ def check(source: str, nodes: int | None, here: bool, json_wanted: bool) -> None
 
     study = find(source)
     summary = summarise(study, nodes=nodes)
+    took = _duration(study, summary.nodes)
     if json_wanted:
-        as_json(summary.as_dict() | ({"here": _here(study.node)} if here else {}))
+        as_json(summary.as_dict() | {"duration": took} | ({"here": _here(study.node)} if here else {}))
         return
-    click.echo("\n".join([*_counts(summary), "", *draw(expand(study))]))
+    click.echo("\n".join([*_counts(summary, took), "", *draw(expand(study))]))
     for label, sentences in (("warning", summary.warnings), ("note", summary.notes)):
         for sentence in sentences:
             click.echo(f"{label}: {sentence}")
@@ -80,7 +84,7 @@ def expand(source: str, _format: str, out: Path | None) -> None:
         write_whole(out, (row.encode() for row in rows))
 
 
-def _counts(summary: Summary) -> list[str]:
+def _counts(summary: Summary, took: Duration) -> list[str]:
     levels = " × ".join(f"{factor} {count}" for factor, count in summary.levels.items())
     rows = [
         ("settings", f"{summary.settings:,}", f"out of {levels}"),
@@ -88,7 +92,8 @@ def _counts(summary: Summary) -> list[str]:
         *(("", f"{count:,}", f"of {', '.join(modes)}") for count, modes in _by_count(summary.modes).items()),
         ("invocations", f"{summary.invocations:,}", f"{summary.replicates:,} of each setting"),
         ("jobs", f"{summary.jobs:,}", f"{summary.jobs_per_setting:,} of each setting"),
-        ("duration", "about", f"{words.duration(summary.seconds_per_node)} {_on(summary.nodes)}"),
+        ("duration", "about", f"{words.span(took.seconds, took.low_s, took.high_s)} {_on(summary.nodes)}"),
+        ("", "by", _by(took)),
     ]
     if summary.space_kb is not None:
         rows.append(("free space", f"{-(-summary.space_kb // 1024):,}", "MB, for the largest invocation"))
@@ -98,6 +103,29 @@ def _counts(summary: Summary) -> list[str]:
         f"{summary.name}, on the engine {summary.engine}",
         *(f"  {name:<14} {count:>11}  {text}" for name, count, text in rows),
     ]
+
+
+def _duration(study: Study, nodes: int) -> Duration:
+    """By what past campaigns cost, where a service answers that has any; else by the defaults."""
+    from orchestrator.campaigns.estimate import estimate
+    from orchestrator.cli import endpoint
+    from orchestrator.client import Client
+    from orchestrator.contracts.errors import ModescopeError
+    from orchestrator.design import document
+
+    try:
+        found = endpoint.find(None, None, os.environ)
+        with Client(found.address, found.token) as client:
+            return client.duration(document.write(study.as_dict()), nodes=nodes)
+    except ModescopeError:  # a check needs nobody else
+        return estimate(study, nodes=nodes)
+
+
+def _by(took: Duration) -> str:
+    if took.runs == 0:
+        return "the defaults that come with Modescope; past campaigns on a service would tell more"
+    campaigns = ", ".join(str(campaign_id) for campaign_id in took.campaigns)
+    return f"{words.counted(took.runs, 'run')} of past campaigns ({campaigns})"
 
 
 def _by_count(modes: dict[str, int]) -> dict[int, list[str]]:

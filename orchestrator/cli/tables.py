@@ -11,6 +11,7 @@ from orchestrator import words
 from orchestrator.contracts.access import AuditLine, Token
 from orchestrator.contracts.campaigns import Campaign, Configuration, NodeShare
 from orchestrator.contracts.nodes import Node
+from orchestrator.contracts.rates import NodeRate
 
 FLAGGED = "multimodal"
 _COLOURS = {FLAGGED: "bold yellow", "undecided": "cyan"}
@@ -54,10 +55,10 @@ def of_campaigns(campaigns: Iterable[Campaign]) -> Table:
     return table
 
 
-def of_nodes(nodes: Iterable[Node]) -> Table:
-    """A row per node, with what it can run and why it may not work."""
-    table = _table()
-    for name in ("node", "state", "online", "last seen", "job", "engines", "reason"):
+def of_nodes(nodes: Iterable[Node], rates: Iterable[NodeRate] = ()) -> Table:
+    """A row per node, with what it can run, how fast it works (95 % interval), and why it may not work."""
+    table, known = _table(), {rate.node: rate for rate in rates}
+    for name in ("node", "state", "online", "last seen", "job", "runs/min", "engines", "reason"):
         table.add_column(name, overflow="fold")
     for node in nodes:
         table.add_row(
@@ -66,20 +67,28 @@ def of_nodes(nodes: Iterable[Node]) -> Table:
             "yes" if node.online else "no",
             "never" if node.seen_s_ago is None else f"{words.duration(node.seen_s_ago)} ago",
             "" if node.job_id is None else str(node.job_id),
+            _rate(known.get(node.name)),
             ", ".join(f"{engine} {version}".strip() for engine, version in sorted(node.engines.items())),
             node.reason or "",
         )
     return table
 
 
-def of_shares(shares: Iterable[NodeShare]) -> Table:
-    """What each node did for a campaign."""
-    table = _table()
-    for name in ("node", "valid", "invalid", "superseded", ""):
+def of_shares(shares: Iterable[NodeShare], rates: Iterable[NodeRate] = ()) -> Table:
+    """What each node did for a campaign, and how fast (95 % interval, in runs of average cost)."""
+    table, known = _table(), {rate.node: rate for rate in rates}
+    for name in ("node", "valid", "invalid", "superseded", "runs/min", ""):
         table.add_column(name, justify="left" if name in {"node", ""} else "right")
     for share in shares:
         online = "" if share.online else "offline"
-        table.add_row(share.node, f"{share.valid:,}", f"{share.invalid:,}", f"{share.superseded:,}", online)
+        table.add_row(
+            share.node,
+            f"{share.valid:,}",
+            f"{share.invalid:,}",
+            f"{share.superseded:,}",
+            _rate(known.get(share.node)),
+            online,
+        )
     return table
 
 
@@ -103,6 +112,13 @@ def of_audit(lines: Iterable[AuditLine]) -> Table:
     for line in lines:
         table.add_row(_when(line.at), line.who, line.what.replace("_", " "), line.subject, line.origin)
     return table
+
+
+def _rate(rate: NodeRate | None) -> str:
+    """`3.1 (2.9 to 3.3)`; nothing where too little is known."""
+    if rate is None:
+        return ""
+    return f"{words.rate(rate.runs_per_s)} ({words.rate(rate.low_per_s)} to {words.rate(rate.high_per_s)})"
 
 
 def _table() -> Table:

@@ -63,10 +63,10 @@ def _live(reports: Iterator[Progress], console: Console) -> Progress:
 def _lines(reports: Iterator[Progress], console: Console) -> Progress:
     next_line_at, said = 0.0, ""
     for progress in reports:
-        line = _line(progress)
-        if line != said and (time.monotonic() >= next_line_at or progress.verdicts_final):
-            console.print(line, soft_wrap=True)
-            next_line_at, said = time.monotonic() + LINE_EVERY_S, line
+        now = line(progress)
+        if now != said and (time.monotonic() >= next_line_at or progress.verdicts_final):
+            console.print(now, soft_wrap=True)
+            next_line_at, said = time.monotonic() + LINE_EVERY_S, now
     return progress
 
 
@@ -84,16 +84,18 @@ def _bar(done: int, total: int) -> tuple[RenderableType, str]:
 
 
 def _pace(progress: Progress) -> str:
-    """`310 runs/s, 32 s left`, as far as it is known; nothing when it is over."""
+    """`310.0 runs/s, time left 32 s (80 %: 28 s to 40 s)`, as far as it is known; nothing when it is over."""
     if progress.campaign.state is not State.RUNNING:
         return ""
     parts = [] if progress.runs_per_s is None else [f"{progress.runs_per_s:,.1f} runs/s"]
     if progress.time_left_s:
-        parts.append(f"{words.duration(progress.time_left_s)} left")
+        left = words.span(progress.time_left_s, progress.time_left_low_s, progress.time_left_high_s)
+        parts.append(f"time left {left}")
     return ", ".join(parts)
 
 
-def _line(progress: Progress) -> str:
+def line(progress: Progress) -> str:
+    """All of it in one line."""
     campaign = progress.campaign
     parts = [
         f"campaign {campaign.id} {words.state(campaign)}: {progress.valid_runs:,}/{campaign.expected_runs:,} runs",

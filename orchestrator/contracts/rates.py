@@ -97,3 +97,19 @@ class Forecast:
     nodes: int
     """That work on it."""
     reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Duration:
+    """How long a study will take, before its first run, with an 80 % interval."""
+
+    seconds: float
+    """The median."""
+    low_s: float
+    high_s: float
+    nodes: int
+    """That share the work."""
+    runs: int
+    """Of past campaigns from which the costs were learned; 0: they are the defaults that come with Modescope."""
+    campaigns: Sequence[int]
+    """These campaigns."""

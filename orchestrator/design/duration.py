@@ -10,6 +10,7 @@ counted: programs of the engine `command`, TRIM, dropping caches, repeated runs.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from orchestrator.contracts import engines
 from orchestrator.contracts.designs import Design, Level
@@ -23,7 +24,9 @@ from orchestrator.contracts.engines import (
     Options,
     ReplayOptions,
 )
-from orchestrator.design.study import Study
+
+if TYPE_CHECKING:
+    from orchestrator.design.study import Study
 
 IOZONE_OWN_SETTLE_S = 2.0
 IOZONE_START_S = 0.15

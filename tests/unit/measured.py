@@ -68,11 +68,18 @@ class Laboratory:
 
     def work_off(self) -> None:
         """Measure everything, and analyse it."""
-        while (job := self._take()) is not None:
-            self.store.runs.record([self._run(job, pending) for pending in job.pending])
-            self.store.jobs.finish(job.job_id, job.token, Ending.COMPLETE)
+        while self.work():
+            pass
         self.store.control.reconcile()
         Analyst(self.store).work()
+
+    def work(self) -> bool:
+        """Carry out one job; False when none is offered."""
+        job = self._take()
+        if job is None:
+            return False
+        self.store.runs.record([self._run(job, pending) for pending in job.pending])
+        return self.store.jobs.finish(job.job_id, job.token, Ending.COMPLETE)
 
     def fail_once(self) -> None:
         """A run that is invalid, of a job that is then given back."""

@@ -9,7 +9,8 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-from orchestrator.campaigns.speed import RUNS_A_NODE, Speed, per_min
+from orchestrator import words
+from orchestrator.campaigns.speed import RUNS_A_NODE, Speed
 from orchestrator.contracts.rates import Completion
 from tests.contract.studies import study
 
@@ -112,4 +113,4 @@ def test_before_the_first_runs_nothing_is_said_of_nodes() -> None:
 
 
 def test_rates_are_told_a_minute_with_two_figures() -> None:
-    assert [per_min(per_s) for per_s in (0.0052, 0.0516, 20.7)] == ["0.31", "3.1", "1,242"]
+    assert [words.rate(per_s) for per_s in (0.0052, 0.0516, 20.7)] == ["0.31", "3.1", "1,242"]
