@@ -106,9 +106,8 @@ class Client:
 
     def follow(self, campaign_id: int) -> Iterator[Progress]:
         """How far a campaign is, whenever that changes, until its verdicts are final."""
-        known: str | None = None
         while True:
-            for name, known, data in self._told(f"campaigns/{campaign_id}/stream", known):
+            for name, data in self._told(f"campaigns/{campaign_id}/stream"):
                 if name == "progress":
                     yield TypeAdapter(Progress).validate_json(data)
                 if name == "end":
@@ -198,17 +197,16 @@ class Client:
         """Who changed what, newest first."""
         return self._items(AuditLine, "audit", most=limit)
 
-    def _told(self, path: str, known: str | None) -> Iterator[tuple[str, str, str]]:
-        """Server-sent events, each as its name, id and data, until the service hangs up."""
-        headers = {} if known is None else {"Last-Event-ID": known}
+    def _told(self, path: str) -> Iterator[tuple[str, str]]:
+        """Server-sent events, each as its name and data, until the service hangs up."""
         fields: dict[str, str] = {}
-        with self._streaming(path, headers=headers) as response:
+        with self._streaming(path) as response:
             for line in response.iter_lines():
                 name, _, value = line.partition(": ")
                 if line:
                     fields[name] = value
                 elif "data" in fields:
-                    yield fields["event"], fields["id"], fields["data"]
+                    yield fields["event"], fields["data"]
                     fields = {}
 
     @contextmanager

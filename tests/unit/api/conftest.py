@@ -54,5 +54,7 @@ def client(address: str) -> Iterator[Client]:
 @pytest.fixture
 def http(address: str) -> Iterator[httpx.Client]:
     """A bare HTTP client, with the right token."""
-    with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {TOKEN}"}, trust_env=False) as bare:
+    with httpx.Client(
+        base_url=address, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60, trust_env=False
+    ) as bare:
         yield bare
