@@ -300,6 +300,9 @@ class Overviews(Protocol):
     def pace(self, campaign_id: int) -> Pace:
         """How fast its valid runs come in."""
 
+    def set_aside(self, campaign_id: int) -> dict[str, int]:
+        """Reason -> how many of its jobs were set aside for it, the most frequent first."""
+
     def nodes(self) -> list[NodeWork]:
         """By name."""
 

@@ -7,6 +7,7 @@ import pytest
 from orchestrator.contracts.analyses import Result
 from orchestrator.contracts.campaigns import State
 from orchestrator.contracts.errors import NotFoundError
+from orchestrator.contracts.jobs import FailureKind
 from orchestrator.contracts.overviews import Pace
 from tests.contract.agents import Agent
 from tests.contract.stores import StoreUnderTest
@@ -100,6 +101,15 @@ def test_what_a_node_did_is_counted_over_all_campaigns(store: StoreUnderTest) ->
     assert (mine.last_minute, mine.last_ten_minutes, mine.runs_per_min) == (2, 2, 0.2)
     assert mine.invalid_share == pytest.approx(1 / 3)
     assert (other.node, other.campaign_id, other.valid, other.invalid_share) == (idle.node, None, 0, None)
+
+
+def test_jobs_that_were_set_aside_are_counted_by_their_reason(store: StoreUnderTest) -> None:
+    agent = Agent(store)
+    campaign_id = submitted(store, study(settings=3))
+    for reason in ("no such file", "no such file", "no space"):
+        assert agent.fail(agent.take(), FailureKind.STUDY, reason)
+    store.control.reconcile()
+    assert store.overviews.set_aside(campaign_id) == {"no such file": 2, "no space": 1}
 
 
 def test_a_campaign_that_is_not_there_has_no_family(store: StoreUnderTest) -> None:

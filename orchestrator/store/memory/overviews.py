@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from orchestrator.contracts.figures import Figures
+from orchestrator.contracts.jobs import State
 from orchestrator.contracts.overviews import PACE_SHOWN_S, PACE_SLICE_S, PACE_WINDOW_S, NodeWork, Overview, Pace
 from orchestrator.contracts.runs import Validity
 from orchestrator.store.memory import views
@@ -47,6 +48,11 @@ class Overviews:
             runs_per_s={node: runs / window_s for node, runs in by_node.items()},
             slices=Pace.in_slices({start: float(runs) for start, runs in slices.items()}, until=until),
         )
+
+    @transaction
+    def set_aside(self, campaign_id: int) -> dict[str, int]:
+        jobs = (job for job in self.tables.campaign(campaign_id).jobs if job.state is State.SET_ASIDE)
+        return dict(Counter(job.reason or "unknown" for job in jobs).most_common())
 
     @transaction
     def nodes(self) -> list[NodeWork]:

@@ -60,6 +60,10 @@ _PACE = text("""
     LEFT JOIN nodes AS n ON n.id = p.node_id AND p.slice > c.until - make_interval(secs => :window)
     GROUP BY GROUPING SETS ((n.name, c.until, c.first_claim_at), (p.slice, c.until, c.first_claim_at))
 """)
+_SET_ASIDE = text("""
+    SELECT coalesce(reason, 'unknown') AS reason, count(*) AS jobs FROM jobs
+    WHERE campaign_id = :campaign AND state = 'set_aside' GROUP BY 1 ORDER BY 2 DESC, 1
+""")
 _NODES = text("""
     SELECT n.name AS node, j.campaign_id, coalesce(h.valid, 0) AS valid, coalesce(h.invalid, 0) AS invalid,
            coalesce(p.last_minute, 0) AS last_minute, coalesce(p.last_ten_minutes, 0) AS last_ten_minutes
@@ -117,6 +121,11 @@ class PostgresOverviews:
                 until=found[0].until if found else 0.0,
             ),
         )
+
+    def set_aside(self, campaign_id: int) -> dict[str, int]:
+        """Reason -> number of jobs."""
+        with self._database.reading() as connection:
+            return {row.reason: row.jobs for row in connection.execute(_SET_ASIDE, {"campaign": campaign_id})}
 
     def nodes(self) -> list[NodeWork]:
         """By name."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby, islice
 
 from markupsafe import Markup
 
@@ -20,6 +22,7 @@ from orchestrator.web.content import campaigns
 from orchestrator.web.content.campaigns import Row
 
 EVENTS = 12
+_NUMBER = re.compile(r"\d+")
 JOBS = 6
 """Of each kind; a campaign may have a hundred thousand."""
 WIDTH, HEIGHT = 600.0, 72.0
@@ -44,6 +47,14 @@ class Asked:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Told:
+    """An event, and how many before it say the same of other jobs."""
+
+    event: Event
+    more: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Picture:
     """Valid runs a second over time."""
 
@@ -61,10 +72,11 @@ class Content:
     picture: Picture | None
     """Of the pace; None before there is something to see."""
     invalid_reasons: Mapping[str, int]
-    events: tuple[Event, ...]
+    events: tuple[Told, ...]
     running: tuple[Job, ...]
     waiting: tuple[Job, ...]
-    set_aside: tuple[Job, ...]
+    set_aside: Mapping[str, int]
+    """Reason -> number of jobs."""
     stalled: str | None
     """Why nothing is measured at all although the campaign wants it."""
     asked: Asked | None
@@ -111,8 +123,9 @@ def gather(store: Store, campaign_id: int, *, job_id: int | None = None) -> Cont
         pace=pace,
         picture=_picture(pace),
         invalid_reasons={} if archived else store.campaigns.invalid_reasons(campaign_id),
-        events=tuple(store.campaigns.events(campaign_id, limit=EVENTS)),
+        events=tuple(islice(folded(store.campaigns.events(campaign_id)), EVENTS)),
         **jobs,
+        set_aside={} if archived else store.overviews.set_aside(campaign_id),
         stalled=_stalled(store, progress, jobs["running"], jobs["waiting"]),
         asked=None if job_id is None else Asked(job_id=job_id, reason=store.jobs.why(campaign_id, job_id)),
         family=family if len(family) > 1 else (),
@@ -123,8 +136,14 @@ def gather(store: Store, campaign_id: int, *, job_id: int | None = None) -> Cont
 _KINDS: Mapping[str, tuple[State, ...]] = {
     "running": (State.LEASED,),
     "waiting": (State.QUEUED, State.OFFERED),
-    "set_aside": (State.SET_ASIDE,),
 }
+
+
+def folded(events: Iterable[Event]) -> Iterator[Told]:
+    """Events in a row that differ in a number only are one."""
+    for _, alike in groupby(events, key=lambda event: (event.kind, event.node, _NUMBER.sub("", event.message))):
+        first, *others = alike
+        yield Told(event=first, more=len(others))
 
 
 def _jobs(store: Store, campaign_id: int, states: tuple[State, ...]) -> tuple[Job, ...]:

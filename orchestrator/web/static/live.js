@@ -5,7 +5,7 @@
 import { localise } from "./times.js";
 import { put } from "./parts.js";
 
-const AT_MOST_EVERY_MS = 1500;
+const AT_MOST_EVERY_MS = 2500;
 const RETRY_MS = [1000, 2000, 4000, 8000, 15000];
 const root = document.querySelector("[data-live-stream]");
 const told = document.querySelector("[data-connection]");

@@ -33,7 +33,7 @@ def address(store: MemoryStore) -> Iterator[str]:
 @pytest.fixture
 def stranger(address: str) -> Iterator[httpx.Client]:
     """A browser that is not signed in; it follows no redirect."""
-    with httpx.Client(base_url=address, headers={"Accept": "text/html"}, trust_env=False) as browser:
+    with httpx.Client(base_url=address, headers={"Accept": "text/html"}, trust_env=False, timeout=60) as browser:
         yield browser
 
 

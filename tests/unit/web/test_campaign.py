@@ -133,6 +133,14 @@ def test_what_is_missing_is_told_with_its_reason(browser: httpx.Client, laborato
     assert "those that lack valid runs" in page
 
 
+def test_events_that_say_the_same_of_many_jobs_are_told_once(browser: httpx.Client, laboratory: Laboratory) -> None:
+    campaign = laboratory.submit()
+    laboratory.fail_for_good()
+    page = browser.get(f"/campaigns/{campaign.id}").text
+    assert "and 5 more like it" in page
+    assert re.search(r"<td>this node cannot do that</td><td class=\"n\">6<", page)
+
+
 def test_the_study_is_shown_as_submitted(browser: httpx.Client, laboratory: Laboratory) -> None:
     campaign = laboratory.submit()
     assert "replicates_per_job: 30" in browser.get(f"/campaigns/{campaign.id}/study").text
