@@ -28,13 +28,15 @@ NODES = 12
 BLOCK = 10
 """Replicates in a job of `xu2020`."""
 
-# As if twelve agents had brought every run of every job, in the order in which jobs are handed out.
+# As if twelve agents had brought every run of every job, in the order in which jobs are handed out; ids are such as
+# `workers.run_ids` makes.
 RUNS = """
     INSERT INTO runs (id, started_at, job_id, setting_id, replicate, session_id, sequence, previous_setting_id,
         telemetry_id, elapsed_s, settle_s, attempt, try_number, engine_build_id, exit_status, validity, reason,
         "values")
-    SELECT (lpad(to_hex((1.7e12 + 2e4 * (j.position / %(nodes)s * %(block)s + k - j.first_replicate))::bigint), 12, '0')
-               || '7' || substr(md5(random()::text || j.id || k), 14))::uuid,  -- as `workers.run_ids` makes them
+    SELECT (lpad(to_hex((
+                   1.7e12 + 2e4 * ((%(first)s + j.position) / %(nodes)s * %(block)s + k - j.first_replicate)
+               )::bigint), 12, '0') || '7' || substr(md5(random()::text || j.id || k), 14))::uuid,
            clock_timestamp(), j.id, j.setting_id, k, j.position %% %(nodes)s + 1,
            (j.position / %(nodes)s) * %(block)s + k - j.first_replicate, j.setting_id, %(first)s + j.position,
            20.5, 2, 1, 0, 1, 0, 'valid', '',
