@@ -43,6 +43,9 @@ BEGIN
     REVOKE INSERT, DELETE ON ledger FROM modescope_api;
     GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO modescope_api;
     GRANT EXECUTE ON ALL ROUTINES IN SCHEMA public TO modescope_api;
+    IF current_setting('server_version_num')::integer >= 170000 THEN  -- ANALYZE after a large study is submitted
+        EXECUTE 'GRANT MAINTAIN ON settings, jobs TO modescope_api';
+    END IF;
 
     -- Agents: these functions, each of which asks whose node it is.
     GRANT EXECUTE ON ROUTINE hello, goodbye, claim, renew, record, finish, hand_over, release_node TO modescope_agent;

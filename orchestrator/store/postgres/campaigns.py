@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 import psycopg
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, func, insert, select, text, update
 
 from orchestrator.contracts.access import Act, Deed
 from orchestrator.contracts.campaigns import (
@@ -33,6 +33,9 @@ from orchestrator.store.postgres.archive import refuse_archived
 from orchestrator.store.postgres.connection import Database
 from orchestrator.store.rules import no_campaign, no_configuration, places_of
 
+MANY_JOBS = 10_000
+"""So many are made known to the planner at once: autovacuum would take a minute to come by."""
+
 
 class PostgresCampaigns:
     """Campaigns, their settings, and what became of them."""
@@ -53,6 +56,8 @@ class PostgresCampaigns:
                 ).scalar_one()
                 _copy_settings(connection, campaign_id, submission.design)
                 _copy_jobs(connection, campaign_id, submission)
+                if len(submission.jobs) >= MANY_JOBS:
+                    connection.execute(text("ANALYZE settings, jobs"))
                 self._audit(connection, Deed.CAMPAIGN_SUBMITTED, campaign_id)
         except ConflictError:
             earlier = self._submitted_before(submission)  # another request with this key came first
