@@ -24,6 +24,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import psycopg
@@ -141,6 +142,16 @@ def replay(share: float) -> Iterator[Bar]:
     yield Bar(what="controller's memory", figures=grown, bar="growth within 10 %", met=abs(growth - 1) <= 0.1)
 
 
+def until_complete(store: PostgresStore, campaign_id: int, look: Callable[[int], None] = lambda _runs: None) -> int:
+    """Wait for the end, and look each time how many runs there are; how many there were in the end."""
+    while (seen := store.campaigns.progress(campaign_id)).campaign.state == "running":
+        look(seen.valid_runs)
+        time.sleep(0.1)
+    if seen.campaign.state != "complete":
+        raise RuntimeError(f"the campaign ended {seen.campaign.state}: {seen.campaign.missing}")
+    return seen.valid_runs
+
+
 def processor_s(bed: Bed, children: Sequence[Child]) -> dict[str, float]:
     """Seconds that each part has used so far; `children` as `start_agents` returns them."""
     *agents, controller = (child.pid for child in children)
@@ -156,12 +167,7 @@ def processor_s(bed: Bed, children: Sequence[Child]) -> dict[str, float]:
 def watched(store: PostgresStore, campaign_id: int, controller: int) -> tuple[float, float]:
     """Wait for the end; the controller's resident memory in the first and in the last quarter of the runs, kB."""
     samples: list[tuple[int, int]] = []
-    while (seen := store.campaigns.progress(campaign_id)).campaign.state == "running":
-        samples.append((seen.valid_runs, beds.resident_kb(controller)))
-        time.sleep(0.25)
-    if seen.campaign.state != "complete":
-        raise RuntimeError(f"the campaign ended {seen.campaign.state}: {seen.campaign.missing}")
-    total = seen.valid_runs
+    total = until_complete(store, campaign_id, lambda runs: samples.append((runs, beds.resident_kb(controller))))
     first = [kb for runs, kb in samples if 0 < runs <= total / 4]
     last = [kb for runs, kb in samples if runs >= total * 3 / 4]
     return statistics.fmean(first), statistics.fmean(last)
@@ -262,6 +268,9 @@ def append(folder: Path, runs: int) -> None:
 
 def empty(share: float) -> Iterator[Bar]:
     """Programs a second, and HyperQueue's."""
+    if find_spec("hyperqueue") is None:
+        print("empty programs: left out, for HyperQueue is not installed (it is part of the extra `dev`)")
+        return
     runs = max(200, round(EMPTY_RUNS * share / 100) * 100)
     with beds.made() as bed:
         (bed.folder / "inventory.yaml").write_text(EMPTY_INVENTORY)
@@ -269,13 +278,15 @@ def empty(share: float) -> Iterator[Bar]:
         children = start_agents(bed, store, EMPTY_AGENTS)
         steps = ", ".join(str(step) for step in range(runs // 100))
         planned = submission(study.load(EMPTY_STUDY % steps, where="empty"))
-        begin = time.perf_counter()
+        begin, used = time.perf_counter(), processor_s(bed, children)
         campaign, _ = store.campaigns.submit(planned)
-        watched(store, campaign.id, children[-1].pid)
+        until_complete(store, campaign.id)
         ours = runs / (time.perf_counter() - begin)
+        ended = processor_s(bed, children)
+        cpu = {f"{part}_cpu_ms_a_run": 1000 * (ended[part] - used[part]) / runs for part in used}
         store.close()
     theirs = hyperqueue(runs)
-    figures = {"runs": runs, "ours_per_s": ours, "hyperqueue_per_s": theirs, "ratio": ours / theirs}
+    figures = {"runs": runs, "ours_per_s": ours, "hyperqueue_per_s": theirs, "ratio": ours / theirs, **cpu}
     yield Bar(what="empty programs", figures=figures, bar="ratio > 1", met=ours > theirs)
 
 
