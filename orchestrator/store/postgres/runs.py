@@ -52,7 +52,7 @@ class PostgresRuns:
         """`details` and `observed` of the setting's runs, by run id."""
         with self._database.reading() as connection:
             rows = connection.execute(_TOLD, {"setting": setting_id}).all()
-        found = {}
+        found: dict[UUID, Mapping[str, Any]] = {}
         for row in rows:
             runs = dict(zip(row.sequences, row.ids, strict=True))
             for record in unpack(row.packed):
