@@ -22,7 +22,7 @@ from rich.table import Table
 
 from analysis.arrays import Array
 from analysis.service_rate import Estimate, Outcome, PhaseChange, Trace, outcomes
-from tests.benchmarks import real_queue, replayed_campaigns, simulated_queue
+from tests.benchmarks import real_pipeline, real_queue, replayed_campaigns, simulated_queue
 
 PROCESSES = 2
 CHUNK = 50
@@ -247,9 +247,17 @@ def campaigns(setting: Setting) -> Iterator[Line]:
     )
 
 
-def pipeline(_setting: Setting) -> Iterator[Line]:
-    """Spool to ingest against its rate measured alone: needs the service's own counters."""
-    yield Line(what="one real pipeline of the product", bar="", measured="not measured yet", met=None)
+def pipeline(setting: Setting) -> Iterator[Line]:
+    """Spool to ingest: its rate estimated while it is fed, against its rate alone."""
+    for k, utilisation in enumerate((0.5, 0.8)):
+        rng = np.random.default_rng([setting.seed, k])
+        found = real_pipeline.measured(utilisation=utilisation, turns=setting.count(5, 2), rng=rng)
+        yield Line(
+            what=f"spool to ingest at rho {utilisation}: estimated, alone, runs/s",
+            bar="within 20 %",
+            measured=f"{found.estimated:,.0f}, {found.alone:,.0f} ({found.error:+.1%})",
+            met=abs(found.error) <= 0.2,
+        )
 
 
 PARTS: dict[str, Callable[[Setting], Iterator[Line]]] = {
