@@ -17,6 +17,7 @@ from orchestrator import words
 from orchestrator.api.gate import Caller
 from orchestrator.contracts.access import Scope, allows
 from orchestrator.contracts.campaigns import Campaign, State
+from orchestrator.contracts.rates import NodeRate
 
 NO_STORE = {"cache-control": "no-store"}
 """A page shows one person's view of one moment."""
@@ -54,8 +55,13 @@ def _templates() -> Environment:
         duration=words.duration, moment=_moment, iso=_iso, small=words.small, state=words.state, tag=_tag
     )
     environment.globals.update(zip=zip)
-    environment.filters.update(code=_code, listed=words.listed)
+    environment.filters.update(code=_code, listed=words.listed, rate_span=_rate_span)
     return environment
+
+
+def _rate_span(found: NodeRate) -> str:
+    """`3.1 runs/min (2.9 to 3.3)`."""
+    return words.rate_span(found.runs_per_s, found.low_per_s, found.high_per_s)
 
 
 def _code(sentence: str) -> Markup:

@@ -15,6 +15,7 @@ from orchestrator.contracts.campaigns import Campaign, Event, NodeShare, Progres
 from orchestrator.contracts.campaigns import State as CampaignState
 from orchestrator.contracts.jobs import Job, State
 from orchestrator.contracts.overviews import PACE_SLICE_S, Pace
+from orchestrator.contracts.rates import Forecast, NodeRate
 from orchestrator.report import svg
 from orchestrator.report.content import FLAGGED
 from orchestrator.store.ports import Store
@@ -34,6 +35,8 @@ class NodeLine:
 
     share: NodeShare
     runs_per_s: float
+    rate: NodeRate | None
+    """How fast it works while nothing holds it up; None: nobody can tell yet."""
     part: float
     """Of all valid runs, from 0 to 1."""
 
@@ -68,7 +71,8 @@ class Content:
 
     progress: Progress
     nodes: tuple[NodeLine, ...]
-    pace: Pace
+    forecast: Forecast | None
+    """Time left with its interval, or why nobody can tell."""
     picture: Picture | None
     """Of the pace; None before there is something to see."""
     invalid_reasons: Mapping[str, int]
@@ -119,8 +123,8 @@ def gather(store: Store, campaign_id: int, *, job_id: int | None = None) -> Cont
     family = campaigns.rows(store.overviews.family(campaign_id))
     return Content(
         progress=progress,
-        nodes=_nodes(progress, pace),
-        pace=pace,
+        nodes=_nodes(progress, pace, store.rates.of_campaign(campaign_id)),
+        forecast=store.rates.forecast(campaign_id),
         picture=_picture(pace),
         invalid_reasons={} if archived else store.campaigns.invalid_reasons(campaign_id),
         events=tuple(islice(folded(store.campaigns.events(campaign_id)), EVENTS)),
@@ -150,11 +154,13 @@ def _jobs(store: Store, campaign_id: int, states: tuple[State, ...]) -> tuple[Jo
     return tuple(store.jobs.of_campaign(campaign_id, states=states, limit=JOBS))
 
 
-def _nodes(progress: Progress, pace: Pace) -> tuple[NodeLine, ...]:
+def _nodes(progress: Progress, pace: Pace, rates: Iterable[NodeRate]) -> tuple[NodeLine, ...]:
+    rate_of = {rate.node: rate for rate in rates}
     return tuple(
         NodeLine(
             share=share,
             runs_per_s=pace.runs_per_s.get(share.node, 0.0),
+            rate=rate_of.get(share.node),
             part=share.valid / max(progress.valid_runs, 1),
         )
         for share in progress.nodes

@@ -11,6 +11,7 @@ from enum import StrEnum
 from orchestrator.contracts.errors import NotFoundError
 from orchestrator.contracts.nodes import Node, NodeState
 from orchestrator.contracts.overviews import NodeWork
+from orchestrator.contracts.rates import NodeRate
 from orchestrator.store.ports import Store
 from orchestrator.store.rules import LOST_AFTER_S
 
@@ -69,6 +70,8 @@ class Content:
     """One node."""
 
     line: Line
+    rate: NodeRate | None
+    """How fast it works while nothing holds it up, for the campaign it worked for last."""
     facts: tuple[Fact, ...]
     others: int
 
@@ -101,7 +104,8 @@ def one(store: Store, name: str) -> Content:
     facts = _compared(known.get(name), _counted(known.values()), len(known) - 1)
     work = next(found for found in store.overviews.nodes() if found.node == name)
     line = Line(node=node, work=work, standing=standing(node), differing=sum(fact.differs for fact in facts))
-    return Content(line=line, facts=tuple(facts), others=len(known) - 1)
+    rate = next((found for found in store.rates.of_nodes() if found.node == name), None)
+    return Content(line=line, rate=rate, facts=tuple(facts), others=len(known) - 1)
 
 
 def standing(node: Node) -> Standing:
