@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -82,7 +82,7 @@ class Feed:
         self.closed = True
         self._news.set()
 
-    async def messages(self, after: int | None) -> AsyncIterator[bytes]:
+    async def messages(self, after: int | None) -> AsyncGenerator[bytes]:
         """What a reader gets: everything once, then what changes, and `end` when it is over.
 
         `after`: the last event it knows; None: those that come from now on.

@@ -37,7 +37,7 @@ ONLY_IN = {
     "kombu": ("orchestrator.queue", "workers.tasks"),
     "fabric": ("workers.remote",),
     "fastapi": ("orchestrator.api", "orchestrator.web"),
-    "pyarrow": ("orchestrator.archive",),
+    "pyarrow": ("orchestrator.archive", "orchestrator.api.columnar"),
 }
 STANDARD_LIBRARY_ONLY = ("orchestrator.contracts",)
 

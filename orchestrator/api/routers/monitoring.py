@@ -54,7 +54,10 @@ def numbers(request: Request, store: Ledger) -> Response:
     """The service in numbers, as Prometheus reads them."""
     feeds: Feeds = request.app.state.feeds
     ledger = CollectorRegistry(auto_describe=False)
-    ledger.register(_Once(metrics.families(store.overviews.figures(), readers=feeds.readers)))
+    told = metrics.families(
+        store.overviews.figures(), store.rates.of_nodes(), store.rates.forecasts(), readers=feeds.readers
+    )
+    ledger.register(_Once(told))
     latencies: CollectorRegistry = request.app.state.latencies
     return Response(generate_latest(ledger) + generate_latest(latencies), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 

@@ -84,14 +84,17 @@ def _stream(
 def _look_at(store: Store, campaign_id: int, after: int) -> News:
     events = store.campaigns.events(campaign_id, after=after, limit=MOST_EVENTS)
     progress = store.campaigns.progress(campaign_id)
-    topics = {"progress": {None: _progress.dump_json(progress)}, "nodes": _of_nodes(store.nodes.all())}
+    topics: dict[str, Mapping[object, bytes]] = {
+        "progress": {None: _progress.dump_json(progress)},
+        "nodes": _of_nodes(store.nodes.all()),
+    }
     return News(topics=topics, events=_texts(events), over=progress.verdicts_final)
 
 
 def _look_around(store: Store, after: int) -> News:
     events = store.campaigns.events(after=after, limit=MOST_EVENTS)
     campaigns = store.overviews.campaigns(limit=MOST_CAMPAIGNS)
-    topics = {
+    topics: dict[str, Mapping[object, bytes]] = {
         "campaigns": {one.campaign.id: _overviews.dump_json(one) for one in campaigns},
         "nodes": _of_nodes(store.nodes.all()),
     }
