@@ -196,7 +196,7 @@ class Findings(Protocol):
         """The same configuration in the campaign that this one re-runs, and in its re-runs; the oldest first."""
 
     def elapsed_s(self, campaign_id: int, setting_ids: Collection[int]) -> dict[int, float]:
-        """Setting -> mean duration of its valid runs; without those that have none."""
+        """Setting -> mean duration of its first `rules.TIMED` replicates; without those that have no valid run."""
 
     def run(self, campaign_id: int, run_id: UUID) -> RunPage:
         """One run with all that was told and observed."""
@@ -336,6 +336,9 @@ class Rates(Protocol):
 
     def forecast(self, campaign_id: int) -> Forecast | None:
         """The last one; None when nobody has told any for five minutes."""
+
+    def forecasts(self) -> dict[int, Forecast]:
+        """The same, of every campaign that is not over."""
 
 
 class Store(Protocol):

@@ -31,6 +31,10 @@ FORECAST_LASTS_S = 300.0
 """What a controller told of the time left, and did not tell again for longer, is not shown any more."""
 
 
+TIMED = 20
+"""Replicates of a setting that tell how long one takes: a page asks for thousands of settings."""
+
+
 def no_campaign(campaign_id: int) -> str:
     """What is said of a campaign that is not there."""
     return f"there is no campaign {campaign_id}; `modescope campaign list` shows those there are"

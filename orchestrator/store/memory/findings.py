@@ -12,7 +12,7 @@ from orchestrator.contracts.errors import NotFoundError
 from orchestrator.contracts.findings import FamilySummary, Outcome, RunPage, Summary
 from orchestrator.store.memory import views
 from orchestrator.store.memory.tables import AnalysisRow, CampaignRow, Tables, transaction
-from orchestrator.store.rules import no_run
+from orchestrator.store.rules import TIMED, no_run
 
 
 class Findings:
@@ -63,8 +63,12 @@ class Findings:
     @transaction
     def elapsed_s(self, campaign_id: int, setting_ids: Collection[int]) -> dict[int, float]:
         settings = self.tables.campaign(campaign_id).settings
-        return {row.id: fmean(run.run.elapsed_s for run in row.valid.values()) for row in settings
-                if row.id in setting_ids and row.valid}  # fmt: skip
+        timed = {
+            row.id: [run.run.elapsed_s for replicate, run in row.valid.items() if replicate < TIMED]
+            for row in settings
+            if row.id in setting_ids
+        }
+        return {setting_id: fmean(found) for setting_id, found in timed.items() if found}
 
     @transaction
     def run(self, campaign_id: int, run_id: UUID) -> RunPage:

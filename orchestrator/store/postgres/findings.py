@@ -3,47 +3,47 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Connection, select, text
 
 from orchestrator.contracts.campaigns import Configuration
+from orchestrator.contracts.designs import Level
 from orchestrator.contracts.errors import NotFoundError
 from orchestrator.contracts.findings import FamilySummary, Outcome, RunPage, Summary
 from orchestrator.store.models import Campaign as CampaignRow
 from orchestrator.store.postgres import export
 from orchestrator.store.postgres.archive import refuse_archived
 from orchestrator.store.postgres.connection import Database
-from orchestrator.store.rules import no_campaign, no_run
+from orchestrator.store.rules import TIMED, no_campaign, no_run
 from orchestrator.store.telemetry import unpack
 
+# A row per setting: reading its levels once, and not with every mode, halves the time.
 _OUTCOMES = text("""
-    SELECT t.id AS setting_id, t.levels, m.mode, a.verdict, a.components, a.variation, a.median
-    FROM settings AS t
-    CROSS JOIN LATERAL unnest(t.modes) WITH ORDINALITY AS m (mode, place)
-    LEFT JOIN analyses AS a ON a.setting_id = t.id AND a.mode = m.mode AND a.current
+    SELECT t.id, t.levels, t.modes, array_agg(a.mode), array_agg(a.verdict), array_agg(a.components),
+           array_agg(a.variation), array_agg(a.median)
+    FROM settings AS t LEFT JOIN analyses AS a ON a.setting_id = t.id AND a.current
     WHERE t.campaign_id = :campaign AND t.control IS NULL
-    ORDER BY t.ordinal, m.place
+    GROUP BY t.id ORDER BY t.ordinal
 """)
-_FOUND = """
+_COUNTS = text("""
+    SELECT a.family, a.components, coalesce(a.verdict, '') AS verdict, count(*) AS configurations
     FROM analyses AS a JOIN settings AS t ON t.id = a.setting_id
     WHERE a.campaign_id = :campaign AND a.current AND a.family IS NOT NULL AND t.control IS NULL
-"""
-_COUNTS = text(f"""
-    SELECT a.family, a.components, coalesce(a.verdict, '') AS verdict, count(*) AS configurations {_FOUND}
     GROUP BY 1, 2, 3
 """)
-_BIC_SUMS = text(f"""
-    SELECT b.family, sum(b.bic) AS bic_sum, count(*) AS fitted
-    FROM (SELECT (jsonb_each(a.family_bics)).key AS family, (jsonb_each(a.family_bics)).value::float8 AS bic {_FOUND})
-         AS b
+_BIC_SUMS = text("""
+    SELECT b.family, sum(b.bic::float8) AS bic_sum, count(*) AS fitted
+    FROM analyses AS a JOIN settings AS t ON t.id = a.setting_id
+    CROSS JOIN LATERAL jsonb_each(a.family_bics) AS b (family, bic)
+    WHERE a.campaign_id = :campaign AND a.current AND a.family IS NOT NULL AND t.control IS NULL
     GROUP BY 1 ORDER BY 2, 1
-""")  # noqa: S608
+""")
 _ELAPSED = text("""
     SELECT r.setting_id, avg(r.elapsed_s) FROM runs AS r
-    WHERE r.setting_id = ANY (:settings) AND r.validity = 'valid'
+    WHERE r.setting_id = ANY (:settings) AND r.validity = 'valid' AND r.replicate < :timed
       AND EXISTS (SELECT FROM settings AS t WHERE t.id = r.setting_id AND t.campaign_id = :campaign)
     GROUP BY 1
 """)
@@ -72,15 +72,8 @@ class PostgresFindings:
         """Every configuration but controls, in order of setting and mode."""
         with self._database.reading() as connection:
             _check(connection, campaign_id)
-            return [
-                Outcome(
-                    setting_id=setting_id, levels=tuple(levels), mode=mode, verdict=verdict, components=components,
-                    variation=variation, median=median,
-                )
-                for setting_id, levels, mode, verdict, components, variation, median in connection.execute(
-                    _OUTCOMES, {"campaign": campaign_id}
-                )
-            ]  # fmt: skip
+            rows = connection.execute(_OUTCOMES, {"campaign": campaign_id})
+            return [outcome for row in rows for outcome in _outcomes(*row)]
 
     def summary(self, campaign_id: int) -> Summary:
         """The study's tables."""
@@ -96,8 +89,8 @@ class PostgresFindings:
             return export.repeats(connection, campaign_id, setting_id, mode)
 
     def elapsed_s(self, campaign_id: int, setting_ids: Collection[int]) -> dict[int, float]:
-        """Setting -> mean duration of its valid runs."""
-        named = {"campaign": campaign_id, "settings": list(setting_ids)}
+        """Setting -> mean duration of its first valid runs."""
+        named = {"campaign": campaign_id, "settings": list(setting_ids), "timed": TIMED}
         with self._database.reading() as connection:
             return {setting_id: float(mean) for setting_id, mean in connection.execute(_ELAPSED, named)}
 
@@ -120,6 +113,18 @@ def _check(connection: Connection, campaign_id: int) -> None:
     if row is None:
         raise NotFoundError(no_campaign(campaign_id))
     refuse_archived(campaign_id, row.archive)
+
+
+def _outcomes(
+    setting_id: int, levels: list[Level], modes: list[str], analysed: list[str], *columns: list[Any]
+) -> Iterator[Outcome]:
+    found = dict(zip(analysed, zip(*columns, strict=True), strict=True))
+    for mode in modes:
+        verdict, components, variation, median = found.get(mode, (None, None, None, None))
+        yield Outcome(
+            setting_id=setting_id, levels=tuple(levels), mode=mode, verdict=verdict, components=components,
+            variation=variation, median=median,
+        )  # fmt: skip
 
 
 def _summary(counts: Any, sums: Any) -> Summary:

@@ -19,6 +19,9 @@ from orchestrator.report import curves
 from orchestrator.report.units import Unit
 from orchestrator.store.ports import Store
 
+HALF = 10.0
+"""A difference of BIC that is strong evidence."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModeRow:
@@ -47,7 +50,7 @@ class BicCell:
     behind: float
     """How much worse than the best."""
     heat: float
-    """1 for the best, towards 0 for those far behind."""
+    """1 for the best, a half at `HALF` behind it, towards 0 for those far behind."""
     best: bool
 
 
@@ -144,12 +147,11 @@ def _components(selection: Selection) -> tuple[ComponentRow, ...]:
 def _bics(selection: Selection) -> Mapping[str, tuple[BicCell | None, ...]]:
     most = max(fit.components for fit in selection.table)
     fits = {(fit.family, fit.components): fit for fit in selection.table}
-    far = max(fit.bic for fit in selection.table) - selection.bic or 1.0
     cells = {
         key: BicCell(
             bic=fit.bic,
             behind=fit.bic - selection.bic,
-            heat=1 - (max(fit.bic - selection.bic, 0) / far) ** 0.5,
+            heat=HALF / (HALF + max(fit.bic - selection.bic, 0.0)),
             best=fit is selection.best,
         )
         for key, fit in fits.items()
