@@ -32,6 +32,8 @@ _GROUPS = {
     "agent": "what all agents may",
     "analysis": "analysis workers",
 }
+# Where the schema is made already; else `modescope db upgrade` calls it.
+_GRANT_NOW = "DO $$ BEGIN IF to_regproc('grant_rights') IS NOT NULL THEN PERFORM grant_rights(); END IF; END $$;"
 _NODE = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,{LONGEST_NODE - 1}}}", re.ASCII)
 # What Celery and the stop line ask of Redis (tests/integration/test_rights.py).
 _READ_QUEUE = "+ping +info +client|setname +exists +sadd +smembers +llen +brpop +rpop +multi +exec"
@@ -106,23 +108,21 @@ def write(folder: Path, nodes: Sequence[str], *, database_url: str, redis_url: s
 
 def _roles(everybody: Sequence[User], passwords: dict[str, str]) -> str:
     """SQL for an administrator of the cluster; to be run again when nodes have come."""
-    groups = [_create(f"modescope_{name}", "NOLOGIN", what) for name, what in _GROUPS.items()]
-    logins = [_create(user.role, "NOLOGIN", None) for user in everybody if user.node is not None]
-    rights = [
-        f'GRANT modescope_agent TO "{user.role}";' for user in everybody if user.node is not None
-    ]  # before they may log in
-    passwords_set = [
-        f"ALTER ROLE \"{user.role}\" LOGIN PASSWORD '{scram_verifier(passwords[user.part])}';" for user in everybody
+    nodes = [user.role for user in everybody if user.node is not None]
+    verifiers = {user.role: scram_verifier(passwords[user.part]) for user in everybody}
+    lines = [
+        *(f"{_create(f'modescope_{name}')}  -- {what}" for name, what in _GROUPS.items()),
+        *(_create(role) for role in nodes),
+        *(f'GRANT modescope_agent TO "{role}";' for role in nodes),
+        *(f"ALTER ROLE \"{role}\" LOGIN PASSWORD '{verifier}';" for role, verifier in verifiers.items()),
+        _GRANT_NOW,
     ]
-    again = """DO $$ BEGIN
-    IF to_regproc('grant_rights') IS NOT NULL THEN PERFORM grant_rights(); END IF;  -- else `modescope db upgrade` will
-END $$;"""
-    return "\n".join([*groups, *logins, *rights, *passwords_set, again, ""])
+    return "\n".join(lines) + "\n"
 
 
-def _create(role: str, options: str, what: str | None) -> str:
-    comment = f"  -- {what}" if what else ""
-    return f'DO $$ BEGIN CREATE ROLE "{role}" {options}; EXCEPTION WHEN duplicate_object THEN NULL; END $$;{comment}'
+def _create(role: str) -> str:
+    """Unless it is there."""
+    return f'DO $$ BEGIN CREATE ROLE "{role}" NOLOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$;'
 
 
 def _acl(everybody: Sequence[User], passwords: dict[str, str]) -> str:
@@ -168,4 +168,5 @@ def _put(file: Path, text: str, *, mode: int) -> Path:
     partial.unlink(missing_ok=True)
     with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w") as written:
         written.write(text)
+    partial.chmod(mode)  # whatever the umask
     return partial.replace(file)
