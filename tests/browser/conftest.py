@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, StorageState, sync_playwright
+from playwright.sync_api import Browser, StorageState, expect, sync_playwright
 
 from orchestrator.client import Client
 from orchestrator.embedded.home import discard
@@ -24,6 +24,9 @@ OPTIONS = [
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 
+PATIENCE_MS = 30_000
+"""For what a page does at once on a machine that has nothing else to do."""
+
 
 @pytest.fixture(scope="session")
 def service() -> Iterator[Service]:
@@ -37,6 +40,7 @@ def service() -> Iterator[Service]:
 @pytest.fixture(scope="session")
 def browser(require_program: Callable[[str], Path]) -> Iterator[Browser]:
     program = require_program("chromium")
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=program, args=OPTIONS)
         yield launched
@@ -99,6 +103,7 @@ def visiting(
         storage_state=state,
         reduced_motion="reduce",
     )
+    context.set_default_timeout(PATIENCE_MS)
     visitor = Visitor(context.new_page(), service.address)
     try:
         yield visitor

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser import studies
 from tests.browser.conftest import Enter
@@ -14,18 +14,22 @@ LONGEST_MS = 240_000
 """For a study on a machine that has other things to do."""
 
 
-@pytest.mark.parametrize(("width", "name"), [(1280, "demo"), (400, "small demo")])
-def test_a_study_is_submitted_watched_explored_and_measured_again(enter: Enter, width: int, name: str) -> None:
+@pytest.mark.parametrize(
+    ("width", "name", "study"),
+    [(1280, "demo", studies.demo()), (400, "small demo", studies.small())],
+    ids=["desk", "telephone"],
+)
+def test_a_study_is_submitted_watched_explored_and_measured_again(
+    enter: Enter, width: int, name: str, study: str
+) -> None:
     visitor = enter(width=width)
     page = visitor.page
-    page.set_default_timeout(20_000)
 
     visitor.go("/")
     expect(page.get_by_role("heading", name="Campaigns", exact=True)).to_be_visible()
     visitor.picture(f"arriving-{width}")
     visitor.go("/studies/new?preset=demo")
-    if name != "demo":
-        page.get_by_label("Study (YAML)").fill(studies.small())
+    page.get_by_label("Study (YAML)").fill(study)
     expect(page.get_by_text("This is a study that can be submitted.")).to_be_visible()
     visitor.picture(f"new-study-{width}")
     page.get_by_role("button", name="Submit").click()
@@ -35,7 +39,7 @@ def test_a_study_is_submitted_watched_explored_and_measured_again(enter: Enter, 
     visitor.picture(f"campaign-live-{width}")
     # It ends before our eyes: nobody loads the page again.
     page.evaluate("document.body.dataset.loaded = 'once'")
-    expect(page.locator(".titled .tag")).to_have_text(re.compile("complete"), timeout=LONGEST_MS)
+    watch_to_the_end(page)
     expect(page.get_by_label("Measured")).to_have_js_property("value", 1)
     assert page.evaluate("document.body.dataset.loaded") == "once"
     visitor.picture(f"campaign-{width}")
@@ -62,9 +66,15 @@ def test_a_study_is_submitted_watched_explored_and_measured_again(enter: Enter, 
     visitor.picture(f"cost-{width}")
     page.get_by_role("button", name="Start").click()
 
-    expect(page.locator(".titled .tag")).to_have_text(re.compile("complete"), timeout=LONGEST_MS)
+    watch_to_the_end(page)
     assert page.url != campaign
     page.get_by_role("link", name="Flagged").click()
     page.get_by_label("Verdict").select_option("any")
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_role("row").filter(has_text="synthetic control").locator(".tag.multimodal")).to_be_visible()
+
+
+def watch_to_the_end(page: Page) -> None:
+    """Until every run is in and every configuration has its verdict."""
+    expect(page.locator(".titled .tag")).to_have_text(re.compile("complete"), timeout=LONGEST_MS)
+    expect(page.get_by_text(re.compile(r"^([\d,]+) of \1 configurations$"))).to_be_visible(timeout=LONGEST_MS)
