@@ -102,10 +102,10 @@ def _copied_again(url: str, campaign_id: int) -> float:
 
 def ingest(cluster: Cluster, setting: Setting) -> Iterator[Line]:
     """`record` and COPY by turns, a batch each."""
+    submission = ledgers.xu2020(10 if setting.quick else REPLICATES)
     for with_telemetry in (False, True):
         for batch, batches in ((10, 60), (1500, 2)) if setting.quick else ((10, 600), (1500, 20)):
             with migrated_database(cluster) as url:
-                submission = ledgers.xu2020(REPLICATES)
                 yield _ingested(url, submission, batch, batches, with_telemetry=with_telemetry)
 
 
