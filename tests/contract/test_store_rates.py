@@ -78,6 +78,9 @@ def test_the_time_left_that_was_told_is_shown_with_its_interval(store: StoreUnde
     left = (progress.time_left_low_s, progress.time_left_s, progress.time_left_high_s)
     assert left == (50.0, 60.0, 80.0)
     assert store.rates.forecast(campaign_id) == FORECAST
+    assert store.rates.forecasts() == {campaign_id: FORECAST}
+    store.campaigns.cancel(campaign_id)
+    assert store.rates.forecasts() == {}
 
 
 def test_a_change_of_a_nodes_rate_is_one_event_however_often_it_is_found(store: StoreUnderTest) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from orchestrator.contracts.campaigns import EventKind
+from orchestrator.contracts.campaigns import State as CampaignState
 from orchestrator.contracts.jobs import State
 from orchestrator.contracts.rates import Completion, Forecast, FoundRate, InHand, NodeRate, OpenWork
 from orchestrator.contracts.runs import Validity
@@ -68,6 +69,12 @@ class Rates:
     @transaction
     def forecast(self, campaign_id: int) -> Forecast | None:
         return told(self.tables, campaign_id)
+
+    @transaction
+    def forecasts(self) -> dict[int, Forecast]:
+        running = [row.id for row in self.tables.campaigns.values() if row.state is CampaignState.RUNNING]
+        found = {campaign_id: told(self.tables, campaign_id) for campaign_id in running}
+        return {campaign_id: forecast for campaign_id, forecast in found.items() if forecast is not None}
 
     def _able(self, row: CampaignRow) -> list[str]:
         engine = row.submission.engine

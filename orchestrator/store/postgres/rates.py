@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from sqlalchemy import Connection, text
@@ -66,10 +66,13 @@ _LATEST = text(
             SELECT * FROM node_rates AS k WHERE k.node_id = m.id ORDER BY k.at DESC LIMIT 1) AS r)"""
     )
 )
-_FORECAST = text("""
-    SELECT runs_per_s, low_per_s, high_per_s, time_left_s, time_left_low_s, time_left_high_s, nodes, reason
-    FROM forecasts WHERE campaign_id = :campaign AND at > clock_timestamp() - make_interval(secs => :lasts_s)
-""")
+_FORECASTS = """
+    SELECT f.{columns} FROM forecasts AS f JOIN campaigns AS c ON c.id = f.campaign_id
+    WHERE f.at > clock_timestamp() - make_interval(secs => :lasts_s) AND {which}
+"""
+_COLUMNS = tuple(column.name for column in fields(Forecast))
+_FORECAST = text(_FORECASTS.format(columns=", f.".join(_COLUMNS), which="c.id = :campaign"))
+_OPEN = text(_FORECASTS.format(columns=", f.".join(("campaign_id", *_COLUMNS)), which="c.ended_at IS NULL"))
 
 
 class PostgresRates:
@@ -125,6 +128,12 @@ class PostgresRates:
         """The last one, unless it is old."""
         with self._database.reading() as connection:
             return forecast(connection, campaign_id)
+
+    def forecasts(self) -> dict[int, Forecast]:
+        """The last ones of open campaigns, unless they are old."""
+        with self._database.reading() as connection:
+            rows = connection.execute(_OPEN, {"lasts_s": FORECAST_LASTS_S}).mappings()
+            return {row["campaign_id"]: Forecast(**{name: row[name] for name in _COLUMNS}) for row in rows}
 
 
 def forecast(connection: Connection, campaign_id: int) -> Forecast | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import httpx
 import pytest
 
 from orchestrator.campaigns.forecaster import Forecaster
@@ -53,6 +54,12 @@ def test_a_study_takes_as_long_as_its_like_took_before(client: Client, half_done
     assert told.low_s < told.seconds < told.high_s
     other = client.duration(ANOTHER_ENGINE, nodes=2)
     assert (other.runs, list(other.campaigns)) == (0, [])
+
+
+def test_monitoring_sees_rates_and_the_time_left(http: httpx.Client, half_done: int) -> None:
+    said = http.get("/metrics").text
+    assert f'modescope_node_runs_per_second{{bound="estimate",node="{NODE}"}}' in said
+    assert f'modescope_campaign_time_left_seconds{{bound="high",campaign="{half_done}"}}' in said
 
 
 def test_the_terminal_shows_rates_and_answers_what_if(online: Modescope, half_done: int) -> None:
