@@ -230,10 +230,12 @@ def test_a_full_disk_is_the_nodes_failure_wherever_it_shows(
     site: Callable[..., Site],
     endings: Callable[[Site], list[tuple[Ending, Failure | None]]],
     monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     lab = site(GOOD)
     told = endings(lab)
-    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "running.new")
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     monkeypatch.setattr(Scripted, "run", Mock(side_effect=full))
     lab.work()
-    assert told == [(Ending.FAIL, Failure(kind=FailureKind.NODE, reason=str(full)))]
+    reason = f"{tmp_path / 'nodes' / 'n1'}: {full.strerror}"
+    assert told == [(Ending.FAIL, Failure(kind=FailureKind.NODE, reason=reason))]
