@@ -12,10 +12,13 @@ from orchestrator.api.models import Cancellation, Rerun
 from orchestrator.api.routers import campaigns as api
 from orchestrator.contracts.access import Scope
 from orchestrator.web.content.campaign import gather
+from orchestrator.web.content.what_if import answer
 from orchestrator.web.forms import own_form, see
 from orchestrator.web.rendering import page
 
 router = APIRouter(prefix="/campaigns/{campaign_id}", dependencies=[may(Scope.READ)])
+MoreNodes = Annotated[int | None, Query(ge=-2000, le=2000, description="What if so many more nodes, or fewer?")]
+Replicates = Annotated[int | None, Query(ge=1, le=1_000_000, description="What if so many replicates?")]
 OPERATE = [may(Scope.OPERATE), own_form()]
 
 
@@ -24,11 +27,16 @@ def campaign(
     request: Request,
     campaign_id: CampaignId,
     store: Ledger,
+    *,
     job: Annotated[int | None, Query(ge=1, lt=2**63, description="Why does this job not run?")] = None,
+    nodes: MoreNodes = None,
+    replicates: Replicates = None,
 ) -> Response:
     """How far it is, how fast, what is wrong, what comes next."""
     content = gather(store, campaign_id, job_id=job)
-    return page(request, "campaign.html", content=content, campaign=content.campaign, key=str(uuid4()))
+    asked = content.is_open and (nodes is not None or replicates is not None)
+    what_if = answer(store, campaign_id, nodes=nodes or 0, replicates=replicates) if asked else None
+    return page(request, "campaign.html", content=content, campaign=content.campaign, key=str(uuid4()), what_if=what_if)
 
 
 @router.post("/pause", dependencies=OPERATE)

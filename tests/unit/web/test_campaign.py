@@ -150,3 +150,12 @@ def test_a_campaign_that_is_not_there_is_not_found(browser: httpx.Client) -> Non
     answer = browser.get("/campaigns/4711")
     assert answer.status_code == 404
     assert "Nothing here" in answer.text
+
+
+def test_what_if_is_answered_on_the_page(browser: httpx.Client, laboratory: Laboratory) -> None:
+    campaign = laboratory.submit()
+    laboratory.work()
+    page = browser.get(f"/campaigns/{campaign.id}?nodes=2&replicates=90").text
+    assert "Time left would be" in page
+    assert "on 3 nodes" in page
+    assert "would be" not in browser.get(f"/campaigns/{campaign.id}").text
