@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestrator.design.study import preset_text
 
-_FEWER_RUNS = {"replicates: 150": "replicates: 50"}
+_FEWER_RUNS = {"replicates: 150": "replicates: 50", "replicates_per_job: 15": "replicates_per_job: 10"}
 _FEWER_SETTINGS = {
     "name: demo": "name: small demo",
     "file_size_kb: [64, 1024]": "file_size_kb: [64]",
