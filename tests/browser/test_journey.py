@@ -45,16 +45,16 @@ def test_a_study_is_submitted_watched_explored_and_measured_again(
     visitor.picture(f"campaign-{width}")
     assert visitor.overflow() == []
 
-    page.get_by_role("link", name="Atlas").click()
+    page.get_by_role("link", name="Atlas", exact=True).click()
     visitor.settle()
     expect(page.get_by_role("application", name=re.compile("Map of the design"))).to_be_visible()
     visitor.picture(f"atlas-{width}")
     assert visitor.overflow() == []
 
-    page.get_by_role("link", name="Flagged").click()
+    page.get_by_role("link", name="Flagged", exact=True).click()
     row = page.get_by_role("row").filter(has_text="synthetic control")
     row.get_by_role("link").first.click()
-    expect(page.get_by_text("multimodal").first).to_be_visible()
+    expect(page.locator(".verdict .tag.multimodal")).to_be_visible()
     expect(page.locator("#histogram .main-svg").first).to_be_visible()
     visitor.picture(f"configuration-{width}")
     assert visitor.overflow() == []
@@ -64,13 +64,13 @@ def test_a_study_is_submitted_watched_explored_and_measured_again(
     page.get_by_role("button", name=re.compile("Measure the picked ones again")).click()
     expect(page.get_by_role("heading", name="Measure again?")).to_be_visible()
     visitor.picture(f"cost-{width}")
-    page.get_by_role("button", name="Start").click()
+    page.get_by_role("button", name="Start", exact=True).click()
 
     watch_to_the_end(page)
     assert page.url != campaign
-    page.get_by_role("link", name="Flagged").click()
-    page.get_by_label("Verdict").select_option("any")
-    page.get_by_role("button", name="Show").click()
+    page.get_by_role("link", name="Flagged", exact=True).click()
+    page.get_by_label("Verdict", exact=True).select_option("any")
+    page.get_by_role("button", name="Show", exact=True).click()
     expect(page.get_by_role("row").filter(has_text="synthetic control").locator(".tag.multimodal")).to_be_visible()
 
 
