@@ -44,6 +44,7 @@ class System:
         self.mark = f"{MARK}={secrets.token_hex(8)}"
         self.log = self.folder / "measured.log"
         self.log.touch()
+        self.ledger = Ledger("")  # of no database yet
         self._home = Home(folder=self.folder, data=self.folder, sockets=self.folder)
         self._redis_folder = self.folder / "redis"
         self._parts: dict[str, Part] = {}
@@ -71,6 +72,7 @@ class System:
         """End everything; nothing is left."""
         self._ended.set()
         self._keeper.join()
+        self.ledger.close()
         with self._lock:
             for name in self._children:
                 self.tell(name, signal.SIGCONT)
@@ -159,6 +161,7 @@ class System:
     def use_database(self, name: str) -> None:
         """From their next start on, all parts work with another database of the same server."""
         self.cluster_database = name
+        self.ledger.close()
         self.ledger = Ledger(self.cluster.url(name))
         with self._lock:
             for part in self._parts.values():
