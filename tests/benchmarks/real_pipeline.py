@@ -1,5 +1,6 @@
 """A pipeline of the product: runs leave an agent's spool and are taken in by the ledger, at the rate at which they
-come; and alone, with the spool full from the start. By turns, for the machine is not the same from one minute to the next.
+come; and alone, with the spool full from the start. By turns, for the machine is not the same from one minute to the
+next.
 """
 
 from __future__ import annotations
