@@ -111,8 +111,8 @@ class Restored(Fault):
 
     def inject(self, stage: Stage, strike: Strike) -> None:
         dump = stage.system.folder / "dump.sql"
+        stage.notes["before"] = stage.ledger.ask(KNOWN, stage.campaign)  # first: runs come in while the dump is made
         _program("pg_dump", "--file", str(dump), "--dbname", stage.ledger.url)
-        stage.notes["before"] = stage.ledger.ask(KNOWN, stage.campaign)
         enough = min(1.0, stage.ledger.share_done(stage.campaign) + 0.15)
         stage.wait("the campaign has gone on", lambda: stage.ledger.share_done(stage.campaign) >= enough)
         how = stage.rng.choice([signal.SIGKILL, signal.SIGTERM])

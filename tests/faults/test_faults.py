@@ -12,7 +12,7 @@ from tests.faults.fault import Fault
 from tests.faults.stage import Stage, Strike
 from tests.faults.system import System
 
-RUNS = 400
+RUNS = 1000
 SCALE = 0.1
 SEED = 20201114
 SELECTION: tuple[type[Fault], ...] = (
