@@ -77,18 +77,18 @@ class Session:
         """Write a file as a whole: beside its place, checked there, then renamed. Nobody else reads it meanwhile."""
         fresh = f"{path}.new"
         self.run("install", "-m", mode, *(() if group is None else ("-g", group)), "/dev/null", fresh)
-        self.upload(io.StringIO(text), fresh)
+        self.upload(io.StringIO(text), fresh, meant=path)
         if checked_by and self.run(*checked_by, fresh, check=False).failed:
             self.run("rm", "-f", fresh)
             raise NodeError(f"{path}: `{shlex.join(checked_by)}` refuses it, so it is not put in place")
         self.run("mv", "-f", fresh, path)
 
-    def upload(self, what: io.StringIO | str, path: str) -> None:
-        """Copy a text, or the file of that name here, onto the node. Raises NodeError."""
+    def upload(self, what: io.StringIO | str, path: str, *, meant: str | None = None) -> None:
+        """Copy a text, or the file of that name here, onto the node. Raises NodeError, about what `meant` names."""
         try:
             self.connection.put(what, path)
         except OSError as problem:
-            raise NodeError(f"{path}: cannot be written: {self._why_not(path)}") from problem
+            raise NodeError(f"{meant or path}: cannot be written: {self._why_not(path)}") from problem
 
     def same(self, path: str, text: str, mode: str) -> bool:
         """Does the file hold this already, with this mode?"""
