@@ -24,7 +24,7 @@ SHORT_HELPS = {
     "design": "Check and expand study files.",
     "doctor": "Check every part, and say what to do about what is wrong.",
     "fit": "Fit mixture distributions to the samples in FILE (CSV, plain or .gz).",
-    "fleet": "Compare, install, start and stop nodes over SSH.",
+    "fleet": "Compare, install, start, drain and stop nodes over SSH.",
     "node": "Show nodes and let them back to work; check and prepare this machine.",
     "parse": "Read a benchmark's output into CSV.",
     "rights": "Make users of PostgreSQL and Redis: for the API, for analysis workers, for each of NODES.",

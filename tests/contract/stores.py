@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Protocol
 
 import psycopg
@@ -38,9 +39,9 @@ class StoreUnderTest(ports.Store, Protocol):
 class MemoryUnderTest(MemoryStore):
     """The in-memory store."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._passed_s = 0.0
-        super().__init__(lambda: time.time() + self._passed_s)
+        super().__init__(lambda: clock() + self._passed_s)
 
     def expire_leases(self) -> None:
         for job in self.tables.jobs_in({State.LEASED}):
