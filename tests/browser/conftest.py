@@ -28,6 +28,13 @@ PATIENCE_MS = 30_000
 """For what a page does at once on a machine that has nothing else to do."""
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put these tests last: Playwright keeps an event loop running in this thread, which `asyncio.run` refuses."""
+    here = Path(__file__).parent
+    items.sort(key=lambda item: here in item.path.parents)
+
+
 @pytest.fixture(scope="session")
 def service() -> Iterator[Service]:
     """Everything that `modescope up --nodes 2` starts."""
