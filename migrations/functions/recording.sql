@@ -2,21 +2,27 @@
 
 -- Analyses are opened by the transaction that completes their sample; a new sample retires the old analysis.
 CREATE FUNCTION open_analyses(p_settings integer[]) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_settings integer[];
+    v_digests text[];
 BEGIN
-    WITH complete AS (
-        SELECT t.id, t.campaign_id, t.modes, md5(string_agg(r.id::text, ',' ORDER BY r.replicate)) AS digest
+    SELECT array_agg(k.id), array_agg(k.digest) INTO v_settings, v_digests
+    FROM (
+        SELECT t.id, md5(string_agg(r.id::text, ',' ORDER BY r.replicate)) AS digest
         FROM settings AS t
         JOIN campaigns AS c ON c.id = t.campaign_id AND t.valid_runs = c.replicates
         JOIN runs AS r ON r.setting_id = t.id AND r.validity = 'valid'
         WHERE t.id = ANY (p_settings)
         GROUP BY t.id
-    ), retired AS (
-        UPDATE analyses AS a SET current = false FROM complete AS k
-        WHERE a.setting_id = k.id AND a.current AND a.digest <> k.digest
-    )
+    ) AS k;
+    -- A statement of its own: one that also opens would not see that the place of the current one is free.
+    UPDATE analyses AS a SET current = false FROM unnest(v_settings, v_digests) AS k (id, digest)
+    WHERE a.setting_id = k.id AND a.current AND a.digest <> k.digest;
     INSERT INTO analyses (campaign_id, setting_id, mode, digest)
-    SELECT k.campaign_id, k.id, m.mode, k.digest
-    FROM complete AS k CROSS JOIN LATERAL unnest(k.modes) WITH ORDINALITY AS m (mode, place)
+    SELECT t.campaign_id, t.id, m.mode, k.digest
+    FROM unnest(v_settings, v_digests) AS k (id, digest)
+    JOIN settings AS t ON t.id = k.id
+    CROSS JOIN LATERAL unnest(t.modes) WITH ORDINALITY AS m (mode, place)
     WHERE NOT EXISTS (
         SELECT FROM analyses AS a WHERE a.setting_id = k.id AND a.mode = m.mode AND a.digest = k.digest AND a.current)
     ORDER BY k.id, m.place;
