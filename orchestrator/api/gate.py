@@ -84,7 +84,7 @@ class Gate:
         bearer = _bearer(headers)
         secret = bearer or cookie_parser(headers.get("cookie", "")).get(COOKIE)
         try:
-            token = await anyio.to_thread.run_sync(self._holders.of, secret) if secret else None
+            token = await self._holder(secret) if secret else None
         except errors.UnavailableError as away:
             return problem(away)
         if token is None:
@@ -94,6 +94,10 @@ class Gate:
             return problem(errors.ForbiddenError("this change did not come from a page of this service; reload it"))
         scope.setdefault("state", {})["caller"] = caller
         return None
+
+    async def _holder(self, secret: str) -> Token | None:
+        """A thread is only for those who must ask the ledger."""
+        return self._holders.remembered(secret) or await anyio.to_thread.run_sync(self._holders.of, secret)
 
     def _unknown(self, scope: Scope, origin: str, *, guessed: bool) -> Response:
         if guessed:

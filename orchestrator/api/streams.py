@@ -61,8 +61,9 @@ class Feed:
     closed: bool = False
     topics: dict[str, dict[object, _Fact]] = field(default_factory=dict)
     events: deque[tuple[int, bytes]] = field(default_factory=lambda: deque(maxlen=EVENTS_KEPT))
-    _news: asyncio.Event = field(default_factory=asyncio.Event)
-    _changed: dict[tuple[str, int], bytes] = field(default_factory=dict)
+    _waiting: set[asyncio.Event] = field(default_factory=set)
+    """One for each reader that has heard everything."""
+    _texts: dict[tuple[int, int], tuple[bytes, int]] = field(default_factory=dict)
 
     async def run(self) -> None:
         """Look again and again, until it is over."""
@@ -72,6 +73,8 @@ class Feed:
                     self._take(await asyncio.to_thread(self.look, self.last_event))
                 except UnavailableError as away:
                     logger.warning("a stream waits: %s", away)
+                else:
+                    await self._wake_one_by_one()
                 await asyncio.sleep(POLL_S)
         finally:
             if not self.over:
@@ -80,7 +83,8 @@ class Feed:
     def close(self) -> None:
         """Send every reader away."""
         self.closed = True
-        self._news.set()
+        for waiting in self._waiting:
+            waiting.set()
 
     async def messages(self, after: int | None) -> AsyncGenerator[bytes]:
         """What a reader gets: everything once, then what changes, and `end` when it is over.
@@ -93,23 +97,18 @@ class Feed:
             for known, text in missed.events:
                 yield _message("event", text, known)
         while not self.closed:
-            news, looks = self._news, self.looks
-            for name in self.topics:
-                text = self._since(name, seen)
-                if text:
-                    yield _message(name, text, known)
-            for number, text in [event for event in self.events if event[0] > known]:
-                known = number
-                yield _message("event", text, known)
+            looks = self.looks
+            text, known = self._since(seen, known)
+            if text:
+                yield text
             seen = looks
-            if self.over and looks == self.looks:
+            if looks < self.looks or self.closed:
+                continue  # while the reader took the last
+            if self.over:
                 yield _message("end", b"{}", known)
                 return
-            if looks == self.looks:
-                try:
-                    await asyncio.wait_for(news.wait(), HEARTBEAT_S)
-                except TimeoutError:
-                    yield HEARTBEAT
+            if not await self._news_within(HEARTBEAT_S):
+                yield HEARTBEAT
 
     def _take(self, news: News) -> None:
         self.looks += 1
@@ -122,17 +121,40 @@ class Feed:
             self.events.append((number, text))
             self.last_event = number
         self.over = news.over
-        self._changed.clear()
-        self._news.set()
-        self._news = asyncio.Event()
+        self._texts.clear()
 
-    def _since(self, name: str, seen: int) -> bytes:
-        """What of a topic is newer than a look; made once for all readers that have seen as much."""
-        if (name, seen) not in self._changed:
-            newer = {key: fact.text for key, fact in self.topics[name].items() if fact.since > seen}
-            whole = newer.get(None)
-            self._changed[name, seen] = whole or (b"[%s]" % b",".join(newer.values()) if newer else b"")
-        return self._changed[name, seen]
+    async def _wake_one_by_one(self) -> None:
+        """Between two readers everybody else has a turn: a request waits for one of them, not for hundreds."""
+        for waiting in list(self._waiting):
+            waiting.set()
+            await asyncio.sleep(0)
+
+    async def _news_within(self, seconds: float) -> bool:
+        waiting = asyncio.Event()
+        self._waiting.add(waiting)
+        try:
+            async with asyncio.timeout(seconds):
+                return await waiting.wait()
+        except TimeoutError:
+            return False
+        finally:
+            self._waiting.discard(waiting)
+
+    def _since(self, seen: int, known: int) -> tuple[bytes, int]:
+        """What is newer than a look and an event, and the latest event; made once for all who have heard as much."""
+        if (seen, known) not in self._texts:
+            changed = ((name, _newer(facts, seen)) for name, facts in self.topics.items())
+            told = [_message(name, text, known) for name, text in changed if text]
+            events = [event for event in self.events if event[0] > known]
+            told += [_message("event", text, number) for number, text in events]
+            self._texts[seen, known] = b"".join(told), events[-1][0] if events else known
+        return self._texts[seen, known]
+
+
+def _newer(facts: Mapping[object, _Fact], seen: int) -> bytes:
+    """What of a topic is newer than a look: its text, or those of a list that have changed."""
+    newer = {key: fact.text for key, fact in facts.items() if fact.since > seen}
+    return newer.get(None) or (b"[%s]" % b",".join(newer.values()) if newer else b"")
 
 
 class Feeds:
