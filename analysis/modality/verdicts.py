@@ -1,5 +1,6 @@
 """The verdict on a configuration: what is flagged, and why, in one sentence."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -73,16 +74,17 @@ def _solid_modes(fit: "Fit", selection: "Selection", options: "Options") -> int:
 
 def _peaks(fit: "Fit", selection: "Selection", options: "Options", unit: str) -> str:
     modes = fit.density_modes(options)
-    factor, unit = _told_in(max(mode.position for mode in modes), unit)
-    places = _list([f"{mode.position / factor:.3g}" for mode in modes])
+    factor, unit = told_in(max(mode.position for mode in modes), unit)
+    places = listed([f"{mode.position / factor:.3g}" for mode in modes])
     word = NUMBER_WORDS[len(modes)]
     if len(modes) == 1:
         return f"{word} peak at {places} {unit}"
-    shares = _list([f"{100 * mode.share:.0f}" for mode in modes])
+    shares = listed([f"{100 * mode.share:.0f}" for mode in modes])
     return f"{word} peaks at {places} {unit} holding {shares} % of runs"
 
 
-def _told_in(largest: float, unit: str) -> tuple[float, str]:
+def told_in(largest: float, unit: str) -> tuple[float, str]:
+    """The larger unit in which values up to `largest` are told, as its factor and its name."""
     if unit != "kB/s":
         return 1.0, unit
     return next((pair for pair in LARGER_UNITS if largest >= pair[0]), (1.0, unit))
@@ -99,5 +101,6 @@ def _p_value(p: float) -> str:
     return f"{p:.3f}".removeprefix("0") if p < 0.0995 else f"{p:.2f}".removeprefix("0")
 
 
-def _list(words: list[str]) -> str:
+def listed(words: Sequence[str]) -> str:
+    """`a, b and c`."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
