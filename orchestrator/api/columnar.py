@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
-from orchestrator.api.export import COLUMNS
+from orchestrator.api.export import FIELDS, columns
 from orchestrator.contracts.campaigns import ExportRow
 from orchestrator.contracts.designs import Design
 from orchestrator.contracts.errors import MissingPartError
+from orchestrator.contracts.metrics import Metric
 
 if TYPE_CHECKING:
     import pyarrow
@@ -60,19 +61,19 @@ def require() -> None:
         raise MissingPartError("these formats need pyarrow beside the service: install `modescope[archive]`") from None
 
 
-def as_parquet(design: Design, rows: Iterable[ExportRow]) -> Iterator[bytes]:
+def as_parquet(design: Design, metric: Metric, rows: Iterable[ExportRow]) -> Iterator[bytes]:
     """One file; factors have the type of their levels."""
     from pyarrow import parquet
 
-    sink, schema = _Sink(), _schema(design)
+    sink, schema = _Sink(), _schema(design, metric)
     return _streamed(sink, schema, parquet.ParquetWriter(sink, schema, compression="zstd"), rows)
 
 
-def as_arrow(design: Design, rows: Iterable[ExportRow]) -> Iterator[bytes]:
+def as_arrow(design: Design, metric: Metric, rows: Iterable[ExportRow]) -> Iterator[bytes]:
     """One Arrow IPC stream, which readers may use while it comes."""
     from pyarrow import ipc
 
-    sink, schema = _Sink(), _schema(design)
+    sink, schema = _Sink(), _schema(design, metric)
     return _streamed(sink, schema, ipc.new_stream(sink, schema), rows)
 
 
@@ -88,11 +89,11 @@ def _streamed(sink: _Sink, schema: pyarrow.Schema, writer: _Writer, rows: Iterab
 def _record_batch(schema: pyarrow.Schema, rows: Sequence[ExportRow]) -> pyarrow.RecordBatch:
     import pyarrow as pa
 
-    factors = len(schema) - len(COLUMNS)
-    columns = [_levels(rows, place, text=pa.types.is_string(schema.types[place])) for place in range(factors)]
-    columns += [[getattr(row, name) for row in rows] for name in COLUMNS]
-    columns[factors + COLUMNS.index("started_at")] = [round(row.started_at * MICROSECONDS) for row in rows]
-    arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
+    factors = len(schema) - len(FIELDS)
+    cells = [_levels(rows, place, text=pa.types.is_string(schema.types[place])) for place in range(factors)]
+    cells += [[getattr(row, name) for row in rows] for name in FIELDS]
+    cells[factors + FIELDS.index("started_at")] = [round(row.started_at * MICROSECONDS) for row in rows]
+    arrays = [pa.array(values, field.type) for values, field in zip(cells, schema, strict=True)]
     return pa.record_batch(arrays, schema=schema)
 
 
@@ -102,14 +103,14 @@ def _levels(rows: Sequence[ExportRow], place: int, *, text: bool) -> list[Any]:
     return [str(level) if text and level is not None else level for level in levels]
 
 
-def _schema(design: Design) -> pyarrow.Schema:
+def _schema(design: Design, metric: Metric) -> pyarrow.Schema:
     import pyarrow as pa
 
-    types = {"mode": pa.string(), "throughput_kbps": pa.float64(), "node": pa.string(), "job": pa.int64()}
+    types = {"mode": pa.string(), "value": pa.float64(), "node": pa.string(), "job": pa.int64()}
     types |= {"started_at": pa.timestamp("us", "UTC"), "valid": pa.string(), "reason": pa.string()}
-    columns = [pa.field(name, types.get(name, pa.int32())) for name in COLUMNS]
-    factors = [pa.field(factor, _type(design, place)) for place, factor in enumerate(design.factors)]
-    return pa.schema(factors + columns)
+    kinds = [_type(design, place) for place in range(len(design.factors))]
+    kinds += [types.get(name, pa.int32()) for name in FIELDS]
+    return pa.schema(list(zip(columns(design.factors, metric), kinds, strict=True)))
 
 
 def _type(design: Design, place: int) -> pyarrow.DataType:

@@ -42,6 +42,7 @@ def _names(_context: click.Context, _parameter: click.Parameter, value: str | No
 @click.option("--floor", type=float, default=DEFAULTS.floor, show_default=True, help="Smallest sigma, in sample sds.")
 @click.option("--likelihood", type=click.Choice(["auto", "point", "interval"]), default="auto", show_default=True)
 @click.option("--labels", callback=_names, help="Label columns, comma-separated.  [default: all that are not values]")
+@click.option("--value", help="Column of the values, one run a row.  [default: throughput or throughput_kbps]")
 @click.option("--unit", default="kB/s", show_default=True, help="Unit of the values, for the sentences on stderr.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write one row per configuration here.  [default: stdout]")
 @click.option("--table", "table_out", type=click.Path(path_type=Path), help="Write every fit, a row each, here.")
@@ -62,6 +63,7 @@ def fit(  # noqa: PLR0917 - one parameter per option of the command
     floor: float,
     likelihood: str,
     labels: tuple[str, ...] | None,
+    value: str | None,
     unit: str,
     out: Path | None,
     table_out: Path | None,
@@ -91,7 +93,7 @@ def fit(  # noqa: PLR0917 - one parameter per option of the command
             "likelihood": likelihood,
         }
     )
-    table = read_table(file, labels)
+    table = read_table(file, labels, value=value)
     with ExitStack() as files:
         summary = _writer(files, out, (*table.label_names, *SUMMARY_COLUMNS))
         fits = None if table_out is None else _writer(files, table_out, (*table.label_names, *TABLE_COLUMNS))

@@ -179,8 +179,8 @@ class ExportRow:
     control: str | None
     mode: str
     replicate: int
-    throughput_kbps: float | None
-    """None for a run that failed."""
+    value: float | None
+    """In the campaign's metric and unit; None for a run that failed."""
     node: str
     job: int
     block: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -13,6 +14,17 @@ class Metric:
     name: str = "throughput"
     unit: str = "kB/s"
     larger_is_better: bool = True
+
+    @property
+    def column(self) -> str:
+        """For a table: name and unit in small letters, `/` as `per`, other signs as `_`: `response_time_ms`.
+
+        Of a throughput in kB/s it is `throughput_kbps`.
+        """
+        if self.name == "throughput" and self.unit == "kB/s":
+            return "throughput_kbps"
+        words = f"{self.name} {self.unit}".lower().replace("/", " per ").replace("%", " percent ")
+        return re.sub(r"\W+", "_", words).strip("_") or "value"
 
     @property
     def label(self) -> str:

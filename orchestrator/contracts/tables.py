@@ -44,8 +44,8 @@ class Table:
     samples: tuple[LabelledSample, ...]
 
 
-def read_table(path: Path, labels: Sequence[str] | None = None) -> Table:
-    """Read a wide or long CSV file; `labels` overrides which columns are labels.
+def read_table(path: Path, labels: Sequence[str] | None = None, *, value: str | None = None) -> Table:
+    """Read a wide or long CSV file; `labels` overrides which columns are labels, `value` which one holds the values.
 
     Raises `TableError`, which names file, row (the header is row 1) and column.
     """
@@ -54,14 +54,14 @@ def read_table(path: Path, labels: Sequence[str] | None = None) -> Table:
         header = next(rows, (1, []))[1]
         _check_header(path, header)
         first = _first_of_block(header)
-        value = _value_column(header)
-        if value is not None:
-            return _read_long(path, header, rows, value, labels)
+        values = _value_column(path, header, value)
+        if values is not None:
+            return _read_long(path, header, rows, values, labels)
         if first is not None:
             return _read_wide(path, header, rows, first, labels)
     raise TableError(
-        f"{path}: row 1: neither a column 'throughput' (one run a row) nor, at the end of the header, columns with one "
-        "name and consecutive numbers (t1,t2,...; one configuration a row)"
+        f"{path}: row 1: neither a column 'throughput' (one run a row; --value names another) nor, at the end of the "
+        "header, columns with one name and consecutive numbers (t1,t2,...; one configuration a row)"
     )
 
 
@@ -117,7 +117,10 @@ def _check_header(path: Path, header: list[str]) -> None:
         raise TableError(f"{path}: row 1: two columns are named {twice[0]!r}")
 
 
-def _value_column(header: list[str]) -> int | None:
+def _value_column(path: Path, header: list[str], wanted: str | None) -> int | None:
+    """Where the values of a long table are; None in a wide one."""
+    if wanted is not None:
+        return _label_columns(path, header, [wanted], [], banned=[])[0]
     names = [name.strip().lower() for name in header]
     return next((names.index(name) for name in VALUE_COLUMNS if name in names), None)
 

@@ -81,7 +81,7 @@ def test_every_measured_value_is_exported_with_where_it_came_from(store: StoreUn
     assert [(row.levels[0], row.replicate, row.mode) for row in rows] == [
         (setting, replicate, mode) for setting in (1, 2) for replicate in (0, 1) for mode in MODES
     ]
-    assert [row.throughput_kbps for row in rows] == [0.0, 1.0, 1000.0, 1001.0] * 2
+    assert [row.value for row in rows] == [0.0, 1.0, 1000.0, 1001.0] * 2
     assert {(row.node, row.valid, row.reason, row.control) for row in rows} == {("n1", Validity.VALID, None, None)}
     assert [row.block for row in rows] == [0, 0, 1, 1] * 2
     assert [row.position for row in rows] == [0, 0, 2, 2, 1, 1, 3, 3]
@@ -95,7 +95,7 @@ def test_failed_runs_are_exported_without_a_value(store: StoreUnderTest) -> None
     agent.record(agent.run(job, valid=False))
     agent.measure(job)
     rows = list(store.campaigns.export(campaign_id))
-    by_validity = {row.valid: (row.throughput_kbps is None, row.reason) for row in rows}
+    by_validity = {row.valid: (row.value is None, row.reason) for row in rows}
     assert by_validity == {Validity.INVALID: (True, "exit status 1"), Validity.VALID: (False, None)}
     assert len(rows) == 4
 
@@ -104,7 +104,7 @@ def test_a_throughput_of_zero_is_a_value(store: StoreUnderTest) -> None:
     agent = Agent(store)
     campaign_id = submitted(store, study())
     agent.work_off()
-    assert [row.throughput_kbps for row in store.campaigns.export(campaign_id)] == [0.0, 1.0]
+    assert [row.value for row in store.campaigns.export(campaign_id)] == [0.0, 1.0]
 
 
 def test_the_controller_hears_of_changes(store: StoreUnderTest) -> None:

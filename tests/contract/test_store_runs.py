@@ -52,7 +52,7 @@ def test_of_two_versions_of_a_run_the_first_stays(store: StoreUnderTest) -> None
     agent.record(run)
     other = with_values(run, [1.5, 2.5])
     assert agent.record(other) == Receipt(conflicting=(run.id,))
-    assert [row.throughput_kbps for row in store.campaigns.export(campaign_id)] == list(run.values)
+    assert [row.value for row in store.campaigns.export(campaign_id)] == list(run.values)
 
 
 def test_a_second_valid_run_of_a_replicate_is_superseded(store: StoreUnderTest) -> None:

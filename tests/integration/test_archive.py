@@ -19,6 +19,7 @@ from orchestrator.archive import description, folder
 from orchestrator.contracts.analyses import Judgement, Result
 from orchestrator.contracts.errors import ConflictError, NotFoundError, UnavailableError
 from orchestrator.contracts.jobs import FailureKind
+from orchestrator.contracts.metrics import THROUGHPUT
 from orchestrator.store.models import Base
 from orchestrator.store.postgres import archived_tables
 from tests.contract.agents import Agent
@@ -75,7 +76,7 @@ def contents(url: str) -> dict[str, list[str]]:
 
 def exported(store: PostgresUnderTest, campaign: int) -> str:
     factors = store.campaigns.get(campaign).factors
-    return "".join(as_csv(factors, store.campaigns.export(campaign)))
+    return "".join(as_csv(factors, THROUGHPUT, store.campaigns.export(campaign)))
 
 
 def silent(_what: str) -> None:

@@ -114,7 +114,7 @@ def test_the_first_ledger_is_upgraded_with_all_its_rows_and_its_campaign_goes_on
     store = PostgresStore(empty_database_url)
     try:
         rows = list(store.campaigns.export(1))
-        assert [row.throughput_kbps for row in rows] == [1.5, 2.5, 3.5, 4.5, None, None] + [7, 8] * 3
+        assert [row.value for row in rows] == [1.5, 2.5, 3.5, 4.5, None, None] + [7, 8] * 3
         assert [row.valid for row in rows] == ["valid"] * 4 + ["invalid"] * 2 + ["valid"] * 6
         assert [row.reason for row in rows] == [None] * 4 + ["it broke"] * 2 + [None] * 6
         told = [{"details": {"a": 1}, "observed": {}}, {"details": {}, "observed": {"b": 2}}]

@@ -12,7 +12,7 @@ from uuid import uuid4
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import HTMLResponse, StreamingResponse
 
-from orchestrator.api import columnar, export, openapi, paging
+from orchestrator.api import atlas, columnar, export, openapi, paging
 from orchestrator.api.access import CampaignId, IdempotencyKey, Ledger, Stopper, may
 from orchestrator.api.caching import IfNoneMatch, unless_had
 from orchestrator.api.models import Cancellation, Page, Rerun, StudyText
@@ -151,14 +151,18 @@ def events(
 def exported(
     campaign_id: CampaignId, store: Ledger, wanted: Annotated[Format, Query(alias="format")] = Format.CSV
 ) -> StreamingResponse:
-    """Every measured value, a row per run and mode, valid or not: as CSV, Parquet or an Arrow IPC stream."""
+    """Every measured value, a row per run and mode, valid or not: as CSV, Parquet or an Arrow IPC stream.
+
+    The value's column is named after the metric and its unit: `throughput_kbps`, `response_time_ms`, `calls_per_s`.
+    """
     if wanted is not Format.CSV:
         columnar.require()
     design = store.campaigns.design(campaign_id)
     rows = store.campaigns.export(campaign_id)
-    pieces: Iterator[str] | Iterator[bytes] = export.as_csv(design.factors, rows)
+    pieces: Iterator[str] | Iterator[bytes] = export.as_csv(design.factors, metric, rows)
     if wanted is not Format.CSV:
-        pieces = (columnar.as_parquet if wanted is Format.PARQUET else columnar.as_arrow)(design, rows)
+        pieces = (columnar.as_parquet if wanted is Format.PARQUET else columnar.as_arrow)(design, metric, rows)
+    metric = atlas.metric_of(store, store.campaigns.get(campaign_id))
     return StreamingResponse(pieces, media_type=EXPORTED_AS[wanted])
 
 

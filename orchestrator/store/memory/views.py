@@ -133,7 +133,7 @@ def _measurements(setting: SettingRow, row: RunRow) -> Iterator[ExportRow]:
             control=setting.setting.control,
             mode=mode,
             replicate=row.run.replicate,
-            throughput_kbps=row.run.values[column] if row.run.values else None,
+            value=row.run.values[column] if row.run.values else None,
             node=row.node,
             job=row.job.id,
             block=row.job.planned.block,

@@ -49,7 +49,7 @@ _VERSION = text("""
     FROM campaigns AS c WHERE c.id = :campaign
 """)
 _RUNS = text("""
-    SELECT t.levels, t.control, m.mode, r.replicate, m.value AS throughput_kbps, n.name AS node, j.id AS job, j.block,
+    SELECT t.levels, t.control, m.mode, r.replicate, m.value, n.name AS node, j.id AS job, j.block,
            j.position, extract(epoch FROM r.started_at)::float8 AS started_at, r.validity AS valid,
            nullif(r.reason, '') AS reason
     FROM settings AS t

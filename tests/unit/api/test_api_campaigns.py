@@ -181,7 +181,7 @@ def test_throughputs_are_exported_as_they_were_measured(
     exported = csv.DictReader(io.StringIO(b"".join(client.export(campaign.id)).decode()))
 
     assert [float(row["throughput_kbps"]) for row in exported] == [
-        row.throughput_kbps for row in store.campaigns.export(campaign.id)
+        row.value for row in store.campaigns.export(campaign.id)
     ]
 
 

@@ -17,6 +17,7 @@ from orchestrator.client import Client
 from orchestrator.contracts.campaigns import ExportRow
 from orchestrator.contracts.designs import Design, Setting
 from orchestrator.contracts.errors import MissingPartError
+from orchestrator.contracts.metrics import THROUGHPUT, Metric
 from tests.unit.measured import Laboratory
 
 
@@ -66,7 +67,7 @@ def test_levels_of_several_kinds_find_one_type() -> None:
         settings=tuple(Setting(ordinal=n, levels=chosen, modes=("readers",)) for n, chosen in enumerate(levels)),
     )
     rows = [_row(chosen) for chosen in levels]
-    table = ipc.open_stream(b"".join(columnar.as_arrow(design, rows))).read_all()
+    table = ipc.open_stream(b"".join(columnar.as_arrow(design, THROUGHPUT, rows))).read_all()
     assert [str(kind) for kind in table.schema.types[:3]] == ["int64", "double", "string"]
     assert table["target"].to_pylist() == ["ssd", "7"]
 
@@ -81,9 +82,9 @@ def test_memory_does_not_grow_with_the_rows(written_as: str, monkeypatch: pytest
 def _peak_bytes(written_as: str, rows: int) -> int:
     design = Design(factors=("threads",), settings=(Setting(ordinal=0, levels=(1,), modes=("readers",)),))
     asked: Iterator[ExportRow] = (_row((1,)) for _ in range(rows))
-    pieces: Iterator[str] | Iterator[bytes] = export.as_csv(design.factors, asked)
+    pieces: Iterator[str] | Iterator[bytes] = export.as_csv(design.factors, THROUGHPUT, asked)
     if written_as != "csv":
-        pieces = (columnar.as_parquet if written_as == "parquet" else columnar.as_arrow)(design, asked)
+        pieces = (columnar.as_parquet if written_as == "parquet" else columnar.as_arrow)(design, THROUGHPUT, asked)
     before = pa.total_allocated_bytes()
     tracemalloc.start()
     for _ in pieces:
@@ -95,6 +96,23 @@ def _peak_bytes(written_as: str, rows: int) -> int:
 
 def _row(levels: tuple[int | float | str, ...]) -> ExportRow:
     return ExportRow(
-        levels=levels, control=None, mode="readers", replicate=1, throughput_kbps=12.5, node="n1", job=1, block=0,
+        levels=levels, control=None, mode="readers", replicate=1, value=12.5, node="n1", job=1, block=0,
         position=0, started_at=1.6e9, valid="valid", reason=None,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("metric", "name"),
+    [
+        (THROUGHPUT, "throughput_kbps"),
+        (Metric(name="response time", unit="ms"), "response_time_ms"),
+        (Metric(name="Calls", unit="1/s"), "calls_1_per_s"),
+        (Metric(name="node", unit=""), "node_value"),
+        (Metric(name="temps", unit="°C"), "temps_c"),
+        (Metric(name="threads", unit="%"), "threads_percent"),
+    ],
+)
+def test_the_column_of_values_is_named_after_metric_and_unit(metric: Metric, name: str) -> None:
+    header = next(export.as_csv(("threads",), metric, [])).rstrip().split(",")
+    before, behind = ("threads", "mode", "replicate"), ("node", "job", "block", "position", "started_at")
+    assert header == [*before, name, *behind, "valid", "reason"]

@@ -57,6 +57,14 @@ def test_labels_can_be_named(write):
     assert read(path, ["host"]) == (("host",), [(("m1",), [5, 6]), (("m2",), [7, 8])])
 
 
+def test_the_column_of_values_can_be_named(write):
+    path = write("mode,runtime_s,t1,t2\nhpl,5,0,0\nhpl,6,0,0\n")
+    table = read_table(path, ["mode"], value="runtime_s")
+    assert [(sample.labels, list(sample.values)) for sample in table.samples] == [(("hpl",), [5, 6])]
+    with pytest.raises(TableError, match="no column is named 'runtime'"):
+        read_table(path, value="runtime")
+
+
 def test_groups_of_one_propose_labels_that_group(write):
     rows = "\n".join(f"m{i % 2},{i},{i + 0.5}" for i in range(40))
     with pytest.raises(TableError, match=r"--labels host$"):

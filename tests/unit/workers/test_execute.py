@@ -76,7 +76,7 @@ class Site:
 
     def export(self) -> list[tuple[int, str, float | None, str, str | None]]:
         rows = self.store.campaigns.export(self.campaign)
-        return [(row.replicate, row.mode, row.throughput_kbps, row.valid, row.reason) for row in rows]
+        return [(row.replicate, row.mode, row.value, row.valid, row.reason) for row in rows]
 
 
 @pytest.fixture
