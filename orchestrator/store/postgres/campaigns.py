@@ -35,6 +35,9 @@ from orchestrator.store.rules import no_campaign, no_configuration, places_of
 
 MANY_JOBS = 10_000
 """So many are made known to the planner at once: autovacuum would take a minute to come by."""
+_LONG = frozenset({"study", "engine_options", "node_options", "analysis_options", "controls"})
+"""Columns that may be long, and that no list shows."""
+_SHOWN = select(*(column for column in CampaignRow.__table__.columns if column.name not in _LONG))
 
 
 class PostgresCampaigns:
@@ -68,12 +71,13 @@ class PostgresCampaigns:
 
     def get(self, campaign_id: int) -> Campaign:
         """Raises NotFoundError."""
-        return rows.campaign(self._row(campaign_id))
+        with self._database.calling() as connection:
+            return _known(connection, campaign_id)
 
     def all(self) -> list[Campaign]:
         """Newest first."""
-        with self._database.reading() as connection:
-            found = connection.execute(select(CampaignRow.__table__).order_by(CampaignRow.id.desc()))
+        with self._database.calling() as connection:
+            found = connection.execute(_SHOWN.order_by(CampaignRow.id.desc()))
             return [rows.campaign(row) for row in found]
 
     def study(self, campaign_id: int) -> Submission:
@@ -107,9 +111,8 @@ class PostgresCampaigns:
 
     def progress(self, campaign_id: int) -> Progress:
         """Counters; costs the same at any number of runs."""
-        campaign = self.get(campaign_id)
-        with self._database.reading() as connection:
-            return progress.progress(connection, campaign)
+        with self._database.calling() as connection:
+            return progress.progress(connection, _known(connection, campaign_id))
 
     def pause(self, campaign_id: int) -> Campaign:
         """Nothing new is claimed; agents stop before their next run."""
@@ -199,7 +202,7 @@ class PostgresCampaigns:
             query = query.where(EventRow.campaign_id == campaign_id)
         if before is not None:
             query = query.where(EventRow.id < before)
-        with self._database.reading() as connection:
+        with self._database.calling() as connection:
             found = connection.execute(query.order_by(EventRow.id.desc()).limit(limit)).all()
         return [_event(row) for row in found]
 
@@ -245,6 +248,13 @@ class PostgresCampaigns:
         if row is not None and row.digest != submission.digest:
             raise ConflictError(f"the idempotency key {key!r} was used for another study, campaign {row.id}")
         return None if row is None else rows.campaign(row)
+
+
+def _known(connection: Connection, campaign_id: int) -> Campaign:
+    row = connection.execute(_SHOWN.where(CampaignRow.id == campaign_id)).one_or_none()
+    if row is None:
+        raise NotFoundError(no_campaign(campaign_id))
+    return rows.campaign(row)
 
 
 def _row(submission: Submission) -> dict[str, Any]:

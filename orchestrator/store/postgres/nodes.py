@@ -46,7 +46,7 @@ class PostgresNodes:
 
     def all(self) -> list[Node]:
         """By name."""
-        with self._database.reading() as connection:
+        with self._database.calling() as connection:
             return [_node(row) for row in connection.execute(_ALL)]
 
     def drain(self, name: str) -> Node:
