@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -16,7 +16,7 @@ import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from orchestrator.api import problems
-from orchestrator.api.models import LARGEST_PAGE, NewToken, Page, Why
+from orchestrator.api.models import LARGEST_PAGE, NewToken, Page, Readiness, Why
 from orchestrator.contracts.access import AuditLine, Scope, Token
 from orchestrator.contracts.campaigns import Campaign, Configuration, Event, Progress
 from orchestrator.contracts.designs import Level
@@ -27,9 +27,14 @@ from orchestrator.contracts.jobs import State as JobState
 from orchestrator.contracts.nodes import Node
 from orchestrator.contracts.rates import Duration, Forecast, NodeRate
 
+if TYPE_CHECKING:
+    from orchestrator.api.drafts import StudyCheck
+
 Answer = TypeVar("Answer")
 
 _TIMEOUT = httpx.Timeout(60.0, connect=5.0)
+_SILENCE = httpx.Timeout(20.0, connect=5.0)
+"""Of an event stream, which says something every 15 s."""
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
@@ -41,13 +46,13 @@ class Client:
     """
 
     def __init__(self, address: str, token: str) -> None:
-        host = httpx.URL(address).host
         self._address = address
+        self._root = httpx.URL(address)
         self._http = httpx.Client(
             base_url=f"{address.rstrip('/')}/api/v1/",
             headers={"Authorization": f"Bearer {token}"},
             timeout=_TIMEOUT,
-            trust_env=host not in _LOOPBACK,  # a proxy from the environment never reaches our own machine
+            trust_env=self._root.host not in _LOOPBACK,  # a proxy from the environment never reaches our own machine
         )
 
     def __enter__(self) -> Self:
@@ -61,6 +66,23 @@ class Client:
     def close(self) -> None:
         """Give the connections back."""
         self._http.close()
+
+    def ready(self) -> Readiness:
+        """Can the service do its work, and what is away when not?"""
+        response = self._request("GET", self._root.join("/readyz"))
+        if response.status_code != HTTPStatus.SERVICE_UNAVAILABLE:
+            _raise_for(response)
+        return self._read(Readiness, response)
+
+    def metrics(self) -> str:
+        """The service in numbers, as Prometheus reads them."""
+        return self._send("GET", self._root.join("/metrics")).text
+
+    def check(self, study: str, *, nodes: int | None = None) -> StudyCheck:
+        """Every problem of a study's YAML text, or what it amounts to; nothing is stored."""
+        from orchestrator.api.drafts import StudyCheck
+
+        return self._ask(StudyCheck, "POST", "studies/check", body={"study": study, "nodes": nodes})
 
     def submit(self, study: str, *, where: str = "study", key: str | None = None) -> tuple[Campaign, bool]:
         """Submit a study's YAML text; True when the campaign is new, False when `key` was there before."""
@@ -105,7 +127,10 @@ class Client:
         return self._ask(Duration, "POST", "studies/duration", body={"study": study, "nodes": nodes})
 
     def follow(self, campaign_id: int) -> Iterator[Progress]:
-        """How far a campaign is, whenever that changes, until its verdicts are final."""
+        """How far a campaign is, whenever that changes, until its verdicts are final.
+
+        A stream that the service ends is opened again; UnavailableError when it breaks off, or says nothing.
+        """
         while True:
             for name, data in self._told(f"campaigns/{campaign_id}/stream"):
                 if name == "progress":
@@ -200,7 +225,7 @@ class Client:
     def _told(self, path: str) -> Iterator[tuple[str, str]]:
         """Server-sent events, each as its name and data, until the service hangs up."""
         fields: dict[str, str] = {}
-        with self._streaming(path) as response:
+        with self._streaming(path, timeout=_SILENCE) as response:
             for line in response.iter_lines():
                 name, _, value = line.partition(": ")
                 if line:
@@ -218,7 +243,7 @@ class Client:
                     response.read()
                 _raise_for(response)
                 yield response
-        except (httpx.RemoteProtocolError, httpx.ReadError) as error:
+        except (httpx.RemoteProtocolError, httpx.ReadError, httpx.ReadTimeout) as error:
             raise UnavailableError(f"{self._address} broke off in the middle ({error}); try again") from error
         except httpx.TransportError as error:
             raise self._unavailable(error) from error
@@ -244,13 +269,16 @@ class Client:
     def _ask(self, kind: type[Answer], method: str, path: str, *, body: Mapping[str, Any] | None = None) -> Answer:
         return self._read(kind, self._send(method, path, json=body))
 
-    def _send(self, method: str, path: str, **request: Any) -> httpx.Response:
-        try:
-            response = self._http.request(method, path, **request)
-        except httpx.TransportError as error:
-            raise self._unavailable(error) from error
+    def _send(self, method: str, path: str | httpx.URL, **request: Any) -> httpx.Response:
+        response = self._request(method, path, **request)
         _raise_for(response)
         return response
+
+    def _request(self, method: str, path: str | httpx.URL, **request: Any) -> httpx.Response:
+        try:
+            return self._http.request(method, path, **request)
+        except httpx.TransportError as error:
+            raise self._unavailable(error) from error
 
     def _read(self, kind: type[Answer], response: httpx.Response) -> Answer:
         try:

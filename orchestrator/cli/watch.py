@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -16,7 +17,7 @@ from orchestrator import words
 from orchestrator.cli import tables
 from orchestrator.client import Client
 from orchestrator.contracts.campaigns import Progress, State
-from orchestrator.contracts.errors import UnavailableError
+from orchestrator.contracts.errors import TooManyError, UnavailableError
 
 POLL_S = 0.5
 LINE_EVERY_S = 5.0
@@ -33,13 +34,25 @@ def watch(client: Client, campaign_id: int, console: Console | None) -> Progress
 
 
 def _reports(client: Client, campaign_id: int) -> Iterator[Progress]:
-    """Progress again and again, the last one when nothing will change any more."""
+    """Progress again and again, the last one when nothing will change any more.
+
+    The service tells it as it changes. While it is away, or when a proxy keeps its stream back, it is asked for.
+    """
+    tells = True
     while True:
+        if tells:
+            tells = False
+            with suppress(UnavailableError, TooManyError):
+                for progress in client.follow(campaign_id):
+                    tells = True
+                    yield progress
+                return
         progress = _patiently(client, campaign_id)
         yield progress
         if progress.verdicts_final:
             return
-        time.sleep(POLL_S)
+        if not tells:
+            time.sleep(POLL_S)
 
 
 def _patiently(client: Client, campaign_id: int) -> Progress:
