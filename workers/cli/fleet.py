@@ -175,7 +175,8 @@ def drain(inventory: Path, dry_run: bool, as_json: bool, timeout_s: float) -> No
             for name in names:
                 outcome.say(f"{name}: would be drained, " + _holds(held.get(name)))
         else:
-            result = draining.drain(store.nodes, names, timeout_s=timeout_s, say=outcome.say)
+            theirs = store.on_behalf_of(draining.from_here())
+            result = draining.drain(theirs.nodes, names, timeout_s=timeout_s, say=outcome.say)
             outcome.done = {name: {"drained": True, "job": None} for name in result.empty}
             for name in result.empty:
                 outcome.say(f"{name}: drained, " + _holds(None))
