@@ -5,22 +5,27 @@ LANGUAGE sql AS $$
     INSERT INTO events (kind, message, campaign_id, node_id) VALUES (p_kind, p_message, p_campaign, p_node);
 $$;
 
+-- Where this connection counts: those at work at the same time mostly differ, and do not wait for each other's commits.
+CREATE FUNCTION counting_slot() RETURNS smallint LANGUAGE sql STABLE AS $$
+    SELECT (pg_backend_pid() % 64)::smallint;
+$$;
+
 -- Keep job_counts true, whoever moves a job; wake the controller when there may be something to hand out, or to end.
 CREATE FUNCTION count_jobs() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN
-        INSERT INTO job_counts AS c (campaign_id, state, jobs)
-        SELECT campaign_id, state, count(*) FROM now_rows GROUP BY campaign_id, state
-        ON CONFLICT (campaign_id, state) DO UPDATE SET jobs = c.jobs + EXCLUDED.jobs;
+        INSERT INTO job_counts AS c (campaign_id, state, slot, jobs)
+        SELECT campaign_id, state, counting_slot(), count(*) FROM now_rows GROUP BY campaign_id, state
+        ON CONFLICT (campaign_id, state, slot) DO UPDATE SET jobs = c.jobs + EXCLUDED.jobs;
     ELSE
-        INSERT INTO job_counts AS c (campaign_id, state, jobs)
-        SELECT campaign_id, state, sum(change) FROM (
+        INSERT INTO job_counts AS c (campaign_id, state, slot, jobs)
+        SELECT campaign_id, state, counting_slot(), sum(change) FROM (
             SELECT campaign_id, state, -1 AS change FROM old_rows
             UNION ALL SELECT campaign_id, state, 1 FROM now_rows
         ) AS moved
         GROUP BY campaign_id, state HAVING sum(change) <> 0
         ORDER BY campaign_id, state   -- one order for all, so that no two transactions wait for each other
-        ON CONFLICT (campaign_id, state) DO UPDATE SET jobs = c.jobs + EXCLUDED.jobs;
+        ON CONFLICT (campaign_id, state, slot) DO UPDATE SET jobs = c.jobs + EXCLUDED.jobs;
     END IF;
     IF EXISTS (SELECT FROM now_rows WHERE state NOT IN ('offered', 'leased')) THEN
         PERFORM pg_notify('modescope', 'jobs');
@@ -31,6 +36,11 @@ CREATE TRIGGER jobs_counted_on_insert AFTER INSERT ON jobs
     REFERENCING NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
 CREATE TRIGGER jobs_counted_on_update AFTER UPDATE ON jobs
     REFERENCING OLD TABLE AS old_rows NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
+
+-- How many jobs of a campaign are in a state.
+CREATE FUNCTION jobs_in(p_campaign integer, p_state text) RETURNS bigint LANGUAGE sql STABLE AS $$
+    SELECT coalesce(sum(k.jobs), 0) FROM job_counts AS k WHERE k.campaign_id = p_campaign AND k.state = p_state;
+$$;
 
 -- What a campaign lacks: reason -> (setting, replicate) pairs of its jobs set aside that have no valid run.
 CREATE FUNCTION missing_runs(p_campaign integer) RETURNS jsonb LANGUAGE sql STABLE AS $$
@@ -49,19 +59,19 @@ CREATE FUNCTION count_analyses() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN
-        INSERT INTO analysis_counts AS c (campaign_id, state, verdict, final, analyses)
-        SELECT campaign_id, state, coalesce(verdict, ''), final, count(*) FROM now_rows WHERE current
+        INSERT INTO analysis_counts AS c (campaign_id, state, verdict, final, slot, analyses)
+        SELECT campaign_id, state, coalesce(verdict, ''), final, counting_slot(), count(*) FROM now_rows WHERE current
         GROUP BY campaign_id, state, coalesce(verdict, ''), final
-        ON CONFLICT (campaign_id, state, verdict, final) DO UPDATE SET analyses = c.analyses + EXCLUDED.analyses;
+        ON CONFLICT (campaign_id, state, verdict, final, slot) DO UPDATE SET analyses = c.analyses + EXCLUDED.analyses;
     ELSE
-        INSERT INTO analysis_counts AS c (campaign_id, state, verdict, final, analyses)
-        SELECT campaign_id, state, coalesce(verdict, ''), final, sum(change) FROM (
+        INSERT INTO analysis_counts AS c (campaign_id, state, verdict, final, slot, analyses)
+        SELECT campaign_id, state, coalesce(verdict, ''), final, counting_slot(), sum(change) FROM (
             SELECT campaign_id, state, verdict, final, -1 AS change FROM old_rows WHERE current
             UNION ALL SELECT campaign_id, state, verdict, final, 1 FROM now_rows WHERE current
         ) AS moved
         GROUP BY campaign_id, state, coalesce(verdict, ''), final HAVING sum(change) <> 0
         ORDER BY campaign_id, state, coalesce(verdict, ''), final
-        ON CONFLICT (campaign_id, state, verdict, final) DO UPDATE SET analyses = c.analyses + EXCLUDED.analyses;
+        ON CONFLICT (campaign_id, state, verdict, final, slot) DO UPDATE SET analyses = c.analyses + EXCLUDED.analyses;
     END IF;
     RETURN NULL;
 END $$;

@@ -105,8 +105,8 @@ DECLARE
     v_nodes integer[];
 BEGIN
     FOR v_campaign IN
-        SELECT c.* FROM campaigns AS c JOIN job_counts AS k ON k.campaign_id = c.id AND k.state = 'queued'
-        WHERE c.state = 'running' AND NOT c.paused AND k.jobs > 0 ORDER BY c.id
+        SELECT c.* FROM campaigns AS c
+        WHERE c.state = 'running' AND NOT c.paused AND jobs_in(c.id, 'queued') > 0 ORDER BY c.id
     LOOP
         EXIT WHEN cardinality(v_places) = 0;
         IF v_campaign.placement = 'balanced' THEN

@@ -154,11 +154,12 @@ class CampaignNode(Base):
 
 
 class JobCount(Base):
-    """Jobs by campaign and state, kept by a trigger."""
+    """Jobs by campaign and state, kept by a trigger; a count is the sum of its slots."""
 
     __tablename__ = "job_counts"
     campaign_id: Mapped[int] = mapped_column(primary_key=True)
     state: Mapped[str] = mapped_column(primary_key=True)
+    slot: Mapped[int] = mapped_column(small, primary_key=True)
     jobs: Mapped[int]
 
 
@@ -304,13 +305,14 @@ class Analysis(Base):
 
 
 class AnalysisCount(Base):
-    """Current analyses by campaign and how far they are, kept by a trigger."""
+    """Current analyses by campaign and how far they are, kept by a trigger; a count is the sum of its slots."""
 
     __tablename__ = "analysis_counts"
     campaign_id: Mapped[int] = mapped_column(primary_key=True)
     state: Mapped[str] = mapped_column(primary_key=True)
     verdict: Mapped[str] = mapped_column(primary_key=True)
     final: Mapped[bool] = mapped_column(primary_key=True)
+    slot: Mapped[int] = mapped_column(small, primary_key=True)
     analyses: Mapped[int]
 
 

@@ -21,9 +21,9 @@ RUNS = """
 """
 # Every counter that is kept, against a recount.
 COUNTERS = """
-    SELECT 'jobs ' || state, k.jobs,
-        (SELECT count(*) FROM jobs AS j WHERE j.campaign_id = k.campaign_id AND j.state = k.state)
-    FROM job_counts AS k WHERE k.campaign_id = %(campaign)s
+    SELECT 'jobs ' || state, sum(k.jobs),
+        (SELECT count(*) FROM jobs AS j WHERE j.campaign_id = %(campaign)s AND j.state = k.state)
+    FROM job_counts AS k WHERE k.campaign_id = %(campaign)s GROUP BY state
     UNION ALL SELECT 'valid runs of setting ' || t.id, t.valid_runs,
         (SELECT count(*) FROM runs AS r WHERE r.setting_id = t.id AND r.validity = 'valid')
     FROM settings AS t WHERE t.campaign_id = %(campaign)s

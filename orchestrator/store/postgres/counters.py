@@ -33,13 +33,17 @@ class _Counter:
     value: str
     counted: str
     """SQL: the keys, and the true count as `n`."""
+    row: tuple[str, ...] = ()
+    """What names a row where the keys alone do not: what it counts is the sum of such rows."""
 
     @property
     def differences(self) -> str:
         """One statement, and so one moment: rows and counters change in the same transactions."""
         return f"""
             SELECT {", ".join(self.keys)}, coalesce(k.{self.value}, 0) AS kept, coalesce(c.n, 0) AS counted
-            FROM {self.table} AS k FULL JOIN ({self.counted}) AS c USING ({", ".join(self.keys)})
+            FROM (SELECT {", ".join(self.keys)}, sum({self.value})::bigint AS {self.value} FROM {self.table}
+                  GROUP BY {", ".join(self.keys)}) AS k
+            FULL JOIN ({self.counted}) AS c USING ({", ".join(self.keys)})
             WHERE coalesce(k.{self.value}, 0) <> coalesce(c.n, 0)
               AND campaign_id NOT IN (SELECT id FROM campaigns WHERE archive IS NOT NULL)
             ORDER BY {", ".join(self.keys)}
@@ -52,8 +56,10 @@ class _Counter:
         if self.table == "settings":
             return f"UPDATE settings AS t SET valid_runs = d.counted FROM ({self.differences}) AS d WHERE t.id = d.id"  # noqa: S608
         return f"""
-            INSERT INTO {self.table} ({keys}, {self.value}) SELECT {keys}, counted FROM ({self.differences}) AS d
-            ON CONFLICT ({keys}) DO UPDATE SET {self.value} = EXCLUDED.{self.value}
+            INSERT INTO {self.table} AS t ({keys}, {self.value})
+            SELECT {keys}, counted - kept FROM ({self.differences}) AS d
+            ON CONFLICT ({", ".join(self.keys + self.row)}) DO UPDATE
+            SET {self.value} = t.{self.value} + EXCLUDED.{self.value}
         """  # noqa: S608
 
 
@@ -62,6 +68,7 @@ _COUNTERS = (
         table="job_counts",
         keys=("campaign_id", "state"),
         value="jobs",
+        row=("slot",),
         counted="SELECT campaign_id, state, count(*) AS n FROM jobs GROUP BY 1, 2",
     ),
     *(
@@ -72,6 +79,7 @@ _COUNTERS = (
         table="analysis_counts",
         keys=("campaign_id", "state", "verdict", "final"),
         value="analyses",
+        row=("slot",),
         counted="SELECT campaign_id, state, coalesce(verdict, '') AS verdict, final, count(*) AS n "
         "FROM analyses WHERE current GROUP BY 1, 2, 3, 4",
     ),

@@ -86,9 +86,9 @@ ANY_QUARANTINED = text("SELECT EXISTS (SELECT FROM nodes WHERE state = 'quaranti
 END_CAMPAIGNS = text("""
     WITH over AS (
         SELECT c.id FROM campaigns AS c
-        WHERE c.state = 'running' AND NOT EXISTS (
-            SELECT FROM job_counts AS k
-            WHERE k.campaign_id = c.id AND k.jobs > 0 AND k.state IN ('queued', 'offered', 'leased'))
+        WHERE c.state = 'running' AND (
+            SELECT coalesce(sum(k.jobs), 0) FROM job_counts AS k
+            WHERE k.campaign_id = c.id AND k.state IN ('queued', 'offered', 'leased')) = 0
         FOR UPDATE SKIP LOCKED
     ), ended AS (
         UPDATE campaigns AS c

@@ -44,7 +44,7 @@ _ONE = text(_CONFIGURATIONS.format(more=", a.selection", which="t.id = :setting 
 _VERSION = text("""
     SELECT c.state || c.xmin || '-'
         || coalesce((SELECT string_agg(xmin::text, '.' ORDER BY node_id) FROM shares WHERE campaign_id = c.id), '')
-        || '-' || coalesce((SELECT string_agg(xmin::text, '.' ORDER BY state, verdict, final) FROM analysis_counts
+        || '-' || coalesce((SELECT string_agg(xmin::text, '.' ORDER BY state, verdict, final, slot) FROM analysis_counts
                      WHERE campaign_id = c.id), '')
     FROM campaigns AS c WHERE c.id = :campaign
 """)

@@ -18,8 +18,9 @@ _COUNTED = text("""
     SELECT extract(epoch FROM coalesce(c.ended_at, clock_timestamp()) - c.first_claim_at)::float8 AS elapsed_s,
         (SELECT coalesce(sum(p.valid), 0) FROM paces AS p
          WHERE p.campaign_id = c.id AND p.slice > clock_timestamp() - make_interval(secs => :window)) AS lately,
-        (SELECT coalesce(jsonb_object_agg(k.state, k.jobs), '{}')
-         FROM job_counts AS k WHERE k.campaign_id = c.id AND k.jobs > 0) AS jobs,
+        (SELECT coalesce(jsonb_object_agg(k.state, k.jobs), '{}') FROM (
+             SELECT state, sum(jobs) AS jobs FROM job_counts WHERE campaign_id = c.id GROUP BY 1 HAVING sum(jobs) > 0
+         ) AS k) AS jobs,
         (SELECT coalesce(jsonb_agg(jsonb_build_object('node', n.name, 'online', n.online, 'valid', s.valid,
                                    'invalid', s.invalid, 'superseded', s.superseded) ORDER BY n.name), '[]')
          FROM shares AS s JOIN node_status AS n ON n.id = s.node_id WHERE s.campaign_id = c.id) AS nodes,
@@ -32,7 +33,8 @@ _COUNTED = text("""
               ORDER BY n.name) AS waits_for,
         (SELECT coalesce(jsonb_agg(jsonb_build_object('verdict', nullif(k.verdict, ''), 'final', k.final,
                                    'done', k.state = 'done', 'configurations', k.analyses)), '[]')
-         FROM analysis_counts AS k WHERE k.campaign_id = c.id AND k.analyses > 0) AS analyses
+         FROM (SELECT verdict, final, state, sum(analyses) AS analyses FROM analysis_counts
+               WHERE campaign_id = c.id GROUP BY 1, 2, 3 HAVING sum(analyses) > 0) AS k) AS analyses
     FROM campaigns AS c WHERE c.id = :campaign
 """)
 

@@ -27,8 +27,8 @@ _AROUND = text("""
            extract(epoch FROM j.lease_until - clock_timestamp())::float8 AS lease_left_s,
            (SELECT extract(epoch FROM clock_timestamp() - reconciled_at)::float8 FROM ledger) AS unwatched_s,
            ARRAY(SELECT n.name FROM chosen_nodes(j) AS k (id) JOIN nodes AS n ON n.id = k.id) AS chosen,
-           (SELECT min(e.id) FROM campaigns AS e JOIN job_counts AS k ON k.campaign_id = e.id
-            WHERE e.id < c.id AND e.state = 'running' AND NOT e.paused AND k.state = 'queued' AND k.jobs > 0
+           (SELECT min(e.id) FROM campaigns AS e
+            WHERE e.id < c.id AND e.state = 'running' AND NOT e.paused AND jobs_in(e.id, 'queued') > 0
            ) AS earlier_campaign,
            (SELECT count(*) FROM jobs AS a
             WHERE a.campaign_id = j.campaign_id AND a.state = 'queued' AND a.position < j.position
