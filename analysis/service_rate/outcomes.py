@@ -1,8 +1,10 @@
 """What an estimator says: an estimate, why there is none, a change of phase."""
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from analysis.service_rate.phases import SMALLEST_CHANGE
 from analysis.service_rate.shape import Shape
 
 Basis = Literal["counts", "inter-completion times"]
@@ -61,3 +63,14 @@ class PhaseChange:
 
 
 Outcome = Estimate | NoEstimate | PhaseChange
+
+
+def change_between(before: Estimate, after: Estimate) -> PhaseChange | None:
+    """Between the last estimate on one basis and the first on another, where no detector sees both.
+
+    A change of phase where they differ by at least the smallest change that a detector tells, beyond their intervals.
+    """
+    apart = after.low > before.high or after.high < before.low
+    if not apart or abs(math.log(after.rate / before.rate)) < math.log1p(SMALLEST_CHANGE):
+        return None
+    return PhaseChange(time_s=after.time_s, began_s=before.time_s, ratio=after.rate / before.rate)

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from analysis.arrays import Array, Flags
-from analysis.service_rate import CountEstimator, Outcome, TimeEstimator, period
+from analysis.service_rate import CountEstimator, Estimate, Outcome, TimeEstimator, change_between, period
 
 ITEM_BYTES = 8
 CAPACITY = 64
@@ -125,8 +125,16 @@ def observe(run: Run, rng: np.random.Generator) -> tuple[str, list[Outcome]]:
         period_s, until_s = period_s or found.period_s, end_s
     outcomes = [] if period_s is None else list(from_counts(run, period_s, until_s, rng))
     if until_s < run.done_s[-1]:
-        outcomes += from_times(run, until_s, rng)
+        outcomes = _on_another_basis(outcomes, list(from_times(run, until_s, rng)))
     return ("times" if period_s is None else "counts" if until_s >= run.done_s[-1] else "both"), outcomes
+
+
+def _on_another_basis(before: list[Outcome], after: list[Outcome]) -> list[Outcome]:
+    """What was told, with a change of phase in between if the rates before and after tell one."""
+    last = next((one for one in reversed(before) if isinstance(one, Estimate)), None)
+    first = next((one for one in after if isinstance(one, Estimate)), None)
+    change = None if last is None or first is None else change_between(last, first)
+    return before + ([] if change is None else [change]) + after
 
 
 def from_counts(run: Run, period_s: float, until_s: float, rng: np.random.Generator) -> Iterator[Outcome]:

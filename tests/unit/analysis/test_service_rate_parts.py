@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from analysis.errors import BadOptionsError, BadSampleError
-from analysis.service_rate import filters, period, phases
+from analysis.service_rate import CountEstimator, Estimate, TimeEstimator, change_between, filters, period, phases
 from analysis.service_rate.counts import unblocked_count
 from analysis.service_rate.distributions import renewal_pmf
 from analysis.service_rate.moments import Moments
@@ -254,3 +254,19 @@ def test_a_server_that_is_mostly_starved_has_no_period():
     found = period.search(server(1e5, 0.3), resolution_s=1e-6, longest_s=1)
     assert found.period_s is None
     assert "blocked too often" in found.reason
+
+
+def test_between_two_bases_a_change_is_told_where_their_intervals_are_apart():
+    before = settled(
+        CountEstimator(period_s=1.0), [{"count": float(c), "blocked": False} for c in rng().poisson(50, 2000)]
+    )
+    same = settled(TimeEstimator(), [{"service_s": s} for s in rng().exponential(1 / 50, 4000)])
+    faster = settled(TimeEstimator(), [{"service_s": s} for s in rng().exponential(1 / 90, 4000)])
+    assert change_between(before, same) is None
+    assert change_between(before, faster).ratio == pytest.approx(1.8, rel=0.2)
+
+
+def settled(estimator, values):
+    """The last estimate of so many values."""
+    told = [one for n, value in enumerate(values) for one in estimator.add(time_s=float(n), **value)]
+    return [one for one in told if isinstance(one, Estimate)][-1]
