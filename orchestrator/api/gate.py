@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from http import HTTPStatus
 
+import anyio
 import anyio.to_thread
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -31,6 +32,9 @@ FORM_TOKEN_HEADER = "x-form-token"  # noqa: S105 - a header's name
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 MAX_BODY_BYTES = 1_000_000
 """A study of a thousand lines has 50 kB."""
+MOST_SPILLED_BYTES = 64_000_000
+SPILLED_WITHIN_S = 10.0
+"""Of a body that is too large so much is read and thrown away: who is still sending hears no answer."""
 _HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
@@ -166,6 +170,8 @@ class BodyLimit:
             return
         announced = Headers(scope=scope).get("content-length", "0")
         if announced.isdecimal() and int(announced) > MAX_BODY_BYTES:
+            if "expect" not in Headers(scope=scope):  # who asks first has not begun to send
+                await _spill(receive)
             await _too_large()(scope, receive, send)
             return
         await self._app(scope, _Counter(receive), send)
@@ -182,13 +188,27 @@ class _Counter:
         message = await self._receive()
         self._bytes += len(message.get("body", b""))
         if self._bytes > MAX_BODY_BYTES:
-            raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _TOO_LARGE)
+            if message.get("more_body"):
+                await _spill(self._receive)
+            raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _TOO_LARGE, _HANG_UP)
         return message
 
 
+async def _spill(receive: Receive) -> None:
+    left = MOST_SPILLED_BYTES
+    with anyio.move_on_after(SPILLED_WITHIN_S):
+        while left > 0:
+            message = await receive()
+            left -= len(message.get("body", b""))
+            if not message.get("more_body"):  # nor has who hangs up
+                return
+
+
+_HANG_UP = {"connection": "close"}
+"""Uvicorn would go on reading a body that has no end."""
 _TOO_LARGE = f"the body has more than {MAX_BODY_BYTES} bytes; a study is much smaller than that"
 
 
 def _too_large() -> JSONResponse:
     document = problems.plain(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _TOO_LARGE)
-    return JSONResponse(document, document["status"], media_type=problems.MEDIA_TYPE)
+    return JSONResponse(document, document["status"], headers=_HANG_UP, media_type=problems.MEDIA_TYPE)
