@@ -10,8 +10,10 @@ import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode
 from schemathesis.checks import (
     content_type_conformance,
+    negative_data_rejection,
     not_a_server_error,
     response_schema_conformance,
     status_code_conformance,
@@ -28,12 +30,13 @@ from tests.unit.service import serving
 
 TOKEN = "a token of the test"  # noqa: S105
 HEADERS = {"Authorization": f"Bearer {TOKEN}"}
-QUESTIONS_A_ROUTE = 25
+QUESTIONS_A_ROUTE = {GenerationMode.POSITIVE: 25, GenerationMode.NEGATIVE: 12}
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
     content_type_conformance,
     response_schema_conformance,
+    negative_data_rejection,
 ]
 
 
@@ -56,25 +59,51 @@ def address(postgres_server: postgres.Cluster) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def described(address: str) -> schemathesis.BaseSchema:
-    """What the service says of itself."""
-    return schemathesis.openapi.from_url(f"{address}/api/v1/openapi.json", headers=HEADERS)
+    """What the service says of itself, but for the token: every question here has the right one."""
+    document = httpx.get(f"{address}/api/v1/openapi.json", headers=HEADERS, trust_env=False).json()
+    document.pop("security", None)
+    document["components"].pop("securitySchemes", None)
+    for route in document["paths"].values():
+        for operation in route.values():
+            operation.pop("security", None)
+    schema = schemathesis.openapi.from_dict(document)
+    schema.config.update(base_url=address)
+    return schema
 
 
-def _operations() -> list[tuple[str, str]]:
-    """(method, path) of every route but the streams, which have no end, and have tests of their own."""
+def _operations(*, with_input: bool = False) -> list[tuple[str, str]]:
+    """(method, path) of every route but the streams, which have no end, and have tests of their own.
+
+    `with_input`: of those with anything that could be wrong.
+    """
     paths = app.create(MemoryStore()).openapi()["paths"]
-    return [(method, path) for path in paths for method in paths[path] if not path.endswith("/stream")]
+    return [
+        (method, path)
+        for path in paths
+        for method, route in paths[path].items()
+        if not path.endswith("/stream") and not (with_input and not {"parameters", "requestBody"} & set(route))
+    ]
 
 
 @pytest.mark.parametrize("operation", _operations(), ids=" ".join)
 def test_every_answer_is_one_that_the_document_promises(
     described: schemathesis.BaseSchema, operation: tuple[str, str]
 ) -> None:
+    _ask(described, operation, GenerationMode.POSITIVE)
+
+
+@pytest.mark.parametrize("operation", _operations(with_input=True), ids=" ".join)
+def test_what_the_document_forbids_is_refused(described: schemathesis.BaseSchema, operation: tuple[str, str]) -> None:
+    _ask(described, operation, GenerationMode.NEGATIVE)
+
+
+def _ask(described: schemathesis.BaseSchema, operation: tuple[str, str], mode: GenerationMode) -> None:
+    """Many questions, as the document allows them, or as it does not."""
     method, path = operation
 
-    @given(case=described[path][method].as_strategy())
+    @given(case=described[path][method].as_strategy(generation_mode=mode))
     @settings(
-        max_examples=QUESTIONS_A_ROUTE,
+        max_examples=QUESTIONS_A_ROUTE[mode],
         deadline=None,
         derandomize=True,
         database=None,
