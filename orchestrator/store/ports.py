@@ -22,6 +22,7 @@ from orchestrator.contracts.campaigns import (
     Progress,
     Submission,
 )
+from orchestrator.contracts.circumstances import Circumstance
 from orchestrator.contracts.designs import Design
 from orchestrator.contracts.figures import Figures
 from orchestrator.contracts.findings import ConfigurationPage, Outcome, RunPage, Summary
@@ -184,7 +185,10 @@ class Analyses(Protocol):
 
 
 class Findings(Protocol):
-    """What came out, for pages. All but `repeats` and `elapsed_s` raise NotFoundError for what is not there."""
+    """What came out, for pages.
+
+    All but `repeats`, `elapsed_s` and `circumstances` raise NotFoundError for what is not there.
+    """
 
     def outcomes(self, campaign_id: int) -> list[Outcome]:
         """Every configuration but controls, in order of setting and mode; in few words, for there are many."""
@@ -197,6 +201,9 @@ class Findings(Protocol):
 
     def elapsed_s(self, campaign_id: int, setting_ids: Collection[int]) -> dict[int, float]:
         """Setting -> mean duration of its first `rules.TIMED` replicates; without those that have no valid run."""
+
+    def circumstances(self, campaign_id: int, setting_id: int) -> list[Circumstance]:
+        """The setting's valid runs in order of start; `Runs.told` has what was observed around them."""
 
     def run(self, campaign_id: int, run_id: UUID) -> RunPage:
         """One run with all that was told and observed."""

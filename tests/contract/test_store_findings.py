@@ -64,6 +64,21 @@ def test_a_configuration_is_found_again_in_re_runs_and_in_what_was_re_run(store:
     assert store.findings.repeats(first, last.setting_id, last.mode) == []
 
 
+def test_circumstances_say_where_and_when_each_valid_run_was_made(store: StoreUnderTest) -> None:
+    agent = Agent(store)
+    campaign_id = submitted(store, study(settings=2, replicates=2))
+    job = agent.take()
+    later, earlier = (replace(agent.run(job, pending), started_at=1e9 - n) for n, pending in enumerate(job.pending))
+    failed = agent.run(job, job.pending[0], valid=False)
+    store.runs.record([failed, later, replace(earlier, previous_setting_id=job.setting_id)])
+    found = store.findings.circumstances(campaign_id, job.setting_id)
+    assert [one.id for one in found] == [earlier.id, later.id]
+    assert {(one.node, one.job, one.session) for one in found} == {(agent.node, job.job_id, agent.session)}
+    assert [one.previous_levels for one in found] == [(job.setting["threads"], 4.0, "ssd"), None]
+    assert found[0].values == dict(zip(MODES, earlier.values, strict=True))
+    assert store.findings.circumstances(campaign_id + 1, job.setting_id) == []
+
+
 def test_how_long_a_setting_takes_is_the_mean_of_its_valid_runs(store: StoreUnderTest) -> None:
     agent = Agent(store)
     campaign_id = submitted(store, study(settings=2, replicates=2))

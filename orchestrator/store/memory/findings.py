@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from statistics import fmean
 from uuid import UUID
 
 from orchestrator.contracts.campaigns import Configuration
+from orchestrator.contracts.circumstances import Circumstance
 from orchestrator.contracts.errors import NotFoundError
 from orchestrator.contracts.findings import FamilySummary, Outcome, RunPage, Summary
 from orchestrator.store.memory import views
-from orchestrator.store.memory.tables import AnalysisRow, CampaignRow, Tables, transaction
+from orchestrator.store.memory.tables import AnalysisRow, CampaignRow, RunRow, SettingRow, Tables, transaction
 from orchestrator.store.rules import TIMED, no_run
 
 
@@ -71,6 +72,13 @@ class Findings:
         return {setting_id: fmean(found) for setting_id, found in timed.items() if found}
 
     @transaction
+    def circumstances(self, campaign_id: int, setting_id: int) -> list[Circumstance]:
+        mine = self.tables.settings.get(setting_id)
+        rows = mine.valid.values() if mine is not None and mine.campaign.id == campaign_id else ()
+        found = [_circumstance(row, self.tables.settings) for row in rows]
+        return sorted(found, key=lambda one: (one.started_at, str(one.id)))
+
+    @transaction
     def run(self, campaign_id: int, run_id: UUID) -> RunPage:
         self.tables.campaign(campaign_id)
         row = self.tables.runs.get(run_id)
@@ -97,6 +105,22 @@ class Findings:
             details=run.details,
             observed=run.observed,
         )
+
+
+def _circumstance(row: RunRow, settings: Mapping[int, SettingRow]) -> Circumstance:
+    run, mine = row.run, row.job.setting
+    before = settings.get(run.previous_setting_id or 0)
+    known = before is not None and before.campaign is mine.campaign and before.setting.control is None
+    return Circumstance(
+        id=run.id,
+        replicate=run.replicate,
+        values=dict(zip(mine.setting.modes, run.values, strict=True)),
+        node=row.node,
+        job=row.job.id,
+        session=run.session,
+        started_at=run.started_at,
+        previous_levels=before.setting.levels if before is not None and known else None,
+    )
 
 
 def _analyses(campaign: CampaignRow) -> Iterator[AnalysisRow]:

@@ -10,6 +10,7 @@ from uuid import UUID
 from sqlalchemy import Connection, select, text
 
 from orchestrator.contracts.campaigns import Configuration
+from orchestrator.contracts.circumstances import Circumstance
 from orchestrator.contracts.designs import Level
 from orchestrator.contracts.errors import NotFoundError
 from orchestrator.contracts.findings import FamilySummary, Outcome, RunPage, Summary
@@ -46,6 +47,15 @@ _ELAPSED = text("""
     WHERE r.setting_id = ANY (:settings) AND r.validity = 'valid' AND r.replicate < :timed
       AND EXISTS (SELECT FROM settings AS t WHERE t.id = r.setting_id AND t.campaign_id = :campaign)
     GROUP BY 1
+""")
+_CIRCUMSTANCES = text("""
+    SELECT r.id, r.replicate, t.modes, r."values", n.name AS node, r.job_id AS job, s.key AS session,
+           extract(epoch FROM r.started_at)::float8 AS started_at, p.levels AS previous_levels
+    FROM settings AS t JOIN runs AS r ON r.setting_id = t.id AND r.validity = 'valid'
+    JOIN sessions AS s ON s.id = r.session_id JOIN nodes AS n ON n.id = s.node_id
+    LEFT JOIN settings AS p ON p.id = r.previous_setting_id AND p.campaign_id = t.campaign_id AND p.control IS NULL
+    WHERE t.id = :setting AND t.campaign_id = :campaign
+    ORDER BY r.started_at, r.id
 """)
 _RUN = text("""
     SELECT r.id, r.setting_id, t.modes, r."values", n.name AS node, r.replicate, r.try_number, r.sequence,
@@ -93,6 +103,12 @@ class PostgresFindings:
         named = {"campaign": campaign_id, "settings": list(setting_ids), "timed": TIMED}
         with self._database.reading() as connection:
             return {setting_id: float(mean) for setting_id, mean in connection.execute(_ELAPSED, named)}
+
+    def circumstances(self, campaign_id: int, setting_id: int) -> list[Circumstance]:
+        """The setting's valid runs in order of start."""
+        with self._database.reading() as connection:
+            rows = connection.execute(_CIRCUMSTANCES, {"campaign": campaign_id, "setting": setting_id})
+            return [_circumstance(dict(row)) for row in rows.mappings()]
 
     def run(self, campaign_id: int, run_id: UUID) -> RunPage:
         """One run with all that was told and observed."""
@@ -144,6 +160,12 @@ def _summary(counts: Any, sums: Any) -> Summary:
         components=dict(sorted(components.items())),
         verdicts=dict(verdicts.most_common()),
     )
+
+
+def _circumstance(columns: dict[str, Any]) -> Circumstance:
+    levels = columns.pop("previous_levels")
+    values = dict(zip(columns.pop("modes"), columns.pop("values"), strict=True))
+    return Circumstance(**columns, values=values, previous_levels=None if levels is None else tuple(levels))
 
 
 def _told(packed: bytes | None, sequence: int) -> dict[str, Any]:

@@ -1,0 +1,153 @@
+"""Was a flag confirmed? Judged by new runs alone: the old ones were chosen because they looked multimodal."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy import stats
+
+from analysis.arrays import Array
+from analysis.confirmation.power import DRAWS, TARGET, power
+from analysis.errors import AnalysisError
+from analysis.mixture.fit import Fit
+from analysis.mixture.options import Options
+from analysis.mixture.selection import Selection, fit, select
+from analysis.modality.density import DensityMode
+from analysis.modality.verdicts import listed, told_in, verdict
+
+Outcome = Literal["confirmed", "changed", "retracted", "undecided"]
+# Modes that agree are all said to agree with this probability.
+CONFIDENCE = 0.99
+# A smaller mode comes and goes by chance, and decides nothing.
+SMALLEST_SHARE = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pooled:
+    """The best fit of first and new runs together, where they agree."""
+
+    n: int
+    family: str
+    components: int
+    positions: tuple[float, ...]
+    shares: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Confirmation:
+    """What new runs say about a flag, and why, in one sentence.
+
+    `power`: the probability that as many runs as there are new ones would show the first fit's modes again; None
+    where they did. `pooled`: None unless confirmed.
+    """
+
+    outcome: Outcome
+    sentence: str
+    n_first: int
+    n_again: int
+    dip_q: float
+    power: float | None = None
+    pooled: Pooled | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON values."""
+        return asdict(self)
+
+
+def confirm(
+    first: Selection,
+    again: Selection,
+    *,
+    dip_q: float,
+    samples: tuple[Array, Array],
+    options: Options,
+    rng: np.random.Generator,
+    unit: str = "kB/s",
+) -> Confirmation:
+    """Judge a flag by its re-run.
+
+    `first` is the flagged selection, `again` that of the new runs; `dip_q` the Benjamini-Hochberg value of the new
+    dip test over the flagged configurations that were measured again; `samples` the first and the new runs.
+    """
+    if verdict(again, dip_q=dip_q, options=options).kind != "multimodal":
+        outcome, sentence, likely = _not_again(first, again, options, rng)
+        return Confirmation(
+            outcome=outcome, sentence=sentence, n_first=first.n, n_again=again.n, dip_q=dip_q, power=likely
+        )
+    places = _places(again.modes, unit)
+    same = agree(first, again, options=options, rng=rng)
+    confirmed = f"several modes again in {again.n} new runs, with peaks at {places}"
+    changed = f"several modes again, but others: peaks at {places}, before at {_places(first.modes, unit)}"
+    return Confirmation(
+        outcome="confirmed" if same else "changed",
+        sentence=confirmed if same else changed,
+        n_first=first.n,
+        n_again=again.n,
+        dip_q=dip_q,
+        pooled=_pooled(np.concatenate(samples), options) if same else None,
+    )
+
+
+def agree(first: Selection, again: Selection, *, options: Options, rng: np.random.Generator) -> bool:
+    """Has every mode that holds a tenth of the runs a counterpart in the other fit, as near as chance allows?
+
+    How far a mode's position strays is seen in draws from the first fit, each fitted anew by the same family and
+    number of components; an interval for the difference of both positions follows.
+    """
+    strayed = _strayed(first.best, first.modes, again.n, options, rng)
+    # The first positions stray as well, by a variance that goes with 1 / n.
+    strayed *= np.sqrt(1 + again.n / first.n)
+    wide = float(stats.norm.ppf(1 - (1 - CONFIDENCE) / 2 / len(first.modes)))
+    rounding = max(first.resolution or 0.0, again.resolution or 0.0)
+    distance = np.abs(_positions(first.modes)[:, None] - _positions(again.modes))
+    near = distance <= wide * strayed[:, None] + rounding
+    large_first, large_again = ([m.share >= SMALLEST_SHARE for m in one.modes] for one in (first, again))
+    return bool(np.all(near[large_first].any(axis=1)) and np.all(near[:, large_again].any(axis=0)))
+
+
+def _strayed(best: Fit, modes: Sequence[DensityMode], n: int, options: Options, rng: np.random.Generator) -> Array:
+    """Standard deviation of each mode's position in samples of n runs, (modes,), by its quartiles."""
+    drawn = []
+    for _ in range(DRAWS):
+        refitted = fit(best.sample(n, rng), best.family, best.components, options=options)
+        places = _positions(refitted.density_modes(options))
+        drawn.append([places[np.argmin(np.abs(places - mode.position))] for mode in modes])
+    spread: Array = stats.iqr(np.array(drawn), axis=0) / 1.349
+    return spread
+
+
+def _not_again(
+    first: Selection, again: Selection, options: Options, rng: np.random.Generator
+) -> tuple[Outcome, str, float | None]:
+    """Outcome, sentence and power."""
+    if again.n < options.min_n:
+        return "undecided", f"{again.n} new runs are too few to judge: {options.min_n} are needed", None
+    likely = power(first.best, again.n, options=options, rng=rng)
+    missed = f"not multimodal in {again.n} new runs"
+    if likely >= TARGET:
+        return "retracted", f"{missed}, which would have shown it with probability {likely:.2f}", likely
+    return "undecided", f"{missed}, but so few would show it only with probability {likely:.2f}", likely
+
+
+def _pooled(values: Array, options: Options) -> Pooled | None:
+    try:
+        found = select(values, options=options)
+    except AnalysisError:
+        return None
+    return Pooled(
+        n=found.n,
+        family=found.family,
+        components=found.components,
+        positions=tuple(mode.position for mode in found.modes),
+        shares=tuple(mode.share for mode in found.modes),
+    )
+
+
+def _positions(modes: Sequence[DensityMode]) -> Array:
+    return np.array([mode.position for mode in modes])
+
+
+def _places(modes: Sequence[DensityMode], unit: str) -> str:
+    factor, unit = told_in(max(mode.position for mode in modes), unit)
+    return f"{listed([f'{mode.position / factor:.3g}' for mode in modes])} {unit}"
