@@ -14,6 +14,7 @@ import click
 
 from analysis import modality
 from analysis.mixture import FAMILY_NAMES, Failure, Fit, Options, Selection, select_each
+from orchestrator.cli import printing
 from orchestrator.cli import quantiles as quantile_rows
 from orchestrator.contracts.errors import TableError
 from orchestrator.contracts.tables import Table, read_table
@@ -119,7 +120,7 @@ def _fit_all(
     results: list[Selection | Failure] = []
     samples = [sample.values for sample in table.samples]
     try:
-        found = _with_progress(select_each(samples, options=options, processes=processes), len(samples))
+        found = printing.counted("fitting", select_each(samples, options=options, processes=processes), len(samples))
         for sample, result in zip(table.samples, found, strict=True):
             if isinstance(result, Selection) and fits is not None:
                 for one in result.table:
@@ -129,15 +130,6 @@ def _fit_all(
     except KeyboardInterrupt:
         return results, False
     return results, True
-
-
-def _with_progress(found: Iterator[Selection | Failure], total: int) -> Iterator[Selection | Failure]:
-    """The same results, counted on stderr."""
-    from rich.console import Console
-    from rich.progress import track
-
-    console = Console(stderr=True)
-    yield from track(found, description="fitting", total=total, console=console, disable=not console.is_terminal)
 
 
 def _write_summary(

@@ -18,6 +18,7 @@ SHORT_HELPS = {
     "analysis-worker": "Fit what campaigns have measured, until stopped.",
     "api": "Serve the REST interface and the pages.",
     "campaign": "Submit, watch and export campaigns.",
+    "compare": "Compare A and B: each a campaign's number, or a CSV file (plain or .gz).",
     "controller": "Hand out jobs and take back what ended badly, until stopped.",
     "db": "Create, upgrade, dump and restore the database.",
     "demo": "Run a small study on this machine, from start to report.",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 WIDTH_ELSEWHERE = 200
+Item = TypeVar("Item")
 
 
 def as_json(value: object) -> None:
@@ -30,3 +32,12 @@ def console() -> Console:
     from rich.console import Console
 
     return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else WIDTH_ELSEWHERE)
+
+
+def counted(description: str, items: Iterable[Item], total: int) -> Iterator[Item]:
+    """The same items, counted in a bar on standard error where that is a terminal."""
+    from rich.console import Console
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    yield from track(items, description=description, total=total, console=console, disable=not console.is_terminal)

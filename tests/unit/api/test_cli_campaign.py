@@ -247,3 +247,26 @@ def test_every_verb_has_help_with_an_example(modescope: Modescope) -> None:
             shown = modescope(group.name, verb, "--help").out
             assert "Example: modescope " in shown
             assert "--json" in shown
+
+
+def test_a_campaign_is_compared_with_its_rerun_and_with_a_file(
+    online: Modescope, laboratory: Laboratory, tmp_path: Path
+) -> None:
+    laboratory.submit()
+    laboratory.work_off()
+    child = online("campaign", "rerun", 1, "--flag", "multimodal", "--json").json()["id"]
+    laboratory.work_off()
+    said = online("compare", 1, child, "--json")
+    assert said.status == 0, said.err
+    found = said.json()
+    assert found["compared"] == len(found["configurations"]) > 0
+    assert found["only_b"] == []
+    assert "multimodal" in {one["verdict_a"] for one in found["configurations"]}
+
+    one = found["configurations"][0]
+    file = tmp_path / "file.csv"
+    values = ",".join(str(value) for value in range(20))
+    file.write_text(
+        ",".join([*found["label_names"], *(f"t{i}" for i in range(20))]) + f"\n{','.join(one['labels'])},{values}\n"
+    )
+    assert online("compare", 1, file, "--no-verdicts", "--json").json()["compared"] == 1
