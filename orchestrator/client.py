@@ -30,6 +30,9 @@ from orchestrator.contracts.rates import Duration, Forecast, NodeRate
 if TYPE_CHECKING:
     from orchestrator.api.drafts import StudyCheck
 
+if TYPE_CHECKING:
+    from analysis.attribution import Explanation
+
 Answer = TypeVar("Answer")
 
 _TIMEOUT = httpx.Timeout(60.0, connect=5.0)
@@ -180,6 +183,13 @@ class Client:
         """One configuration: its fit with every candidate, and its runs in order of start."""
         path = f"campaigns/{campaign_id}/configurations/{setting_id}/{quote(mode, safe='')}"
         return self._ask(ConfigurationPage, "GET", path)
+
+    def explanation(self, campaign_id: int, setting_id: int, mode: str, *, discard: int = 0) -> Explanation:
+        """What goes with the modes of a configuration, without the first `discard` runs of each job."""
+        from analysis.attribution import Explanation
+
+        path = f"campaigns/{campaign_id}/configurations/{setting_id}/{quote(mode, safe='')}/explanation"
+        return self._read(Explanation, self._send("GET", path, params={"discard": str(discard)}))
 
     def events(self, campaign_id: int, *, limit: int | None = None) -> tuple[Event, ...]:
         """What happened to a campaign, newest first."""

@@ -53,7 +53,7 @@ class NodeChange:
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """Why a configuration may have several modes. `sentence` says the most important of it.
+    """Why a configuration may have several modes. `sentence` says what goes with the modes.
 
     `mode_names` are those of the density modes that `findings` are about; empty, with `label` None, for a fit with
     one. `drift` is over all runs in order of start, `node_drift` over those of each node.
@@ -129,9 +129,7 @@ def explain(
     results = tested(_ground(runs, weights), list(candidates(runs)), rng)
     findings = tuple(_finding(one, weights, names) for one in results)
     label = labelled(runs, results, drift, options=chosen, unit=unit)
-    told = replace(
-        plain, sentence=_sentence(findings, label, depends), mode_names=names, label=label, findings=findings
-    )
+    told = replace(plain, sentence=_sentence(findings, depends), mode_names=names, label=label, findings=findings)
     return told if invocation is None else _with_invocation(told, invocation, _slow(weights, larger_is_better))
 
 
@@ -183,14 +181,14 @@ def _with_invocation(told: Explanation, invocation: Invocation, slow: Flags) -> 
     return replace(told, shared=shared_with(slow, invocation.others), processes_share=share)
 
 
-def _sentence(findings: Sequence[Finding], label: Label, depends: Dependence) -> str:
+def _sentence(findings: Sequence[Finding], depends: Dependence) -> str:
     named = sorted((one for one in findings if one.named), key=lambda one: len(one.given))
     told = "; ".join(one.sentence for one in named if one.sentence is not None)
     if told:
-        return f"{label.where}: {told}"
+        return told
     if depends.by_job is not None and depends.by_job.value > 0.5 and depends.by_job.excludes_zero:
-        return f"{label.where}: runs of a job share their mode, and nothing that was observed tells which one"
-    return f"{label.where}: nothing that was observed predicts the mode of a run"
+        return "runs of a job share their mode, and nothing that was observed tells which one"
+    return "nothing that was observed predicts the mode of a run"
 
 
 def _plain(drift: Sequence[Change], depends: Dependence) -> str:

@@ -16,6 +16,7 @@ from orchestrator.api.latencies import Latencies
 from orchestrator.api.routers import (
     campaigns,
     configurations,
+    explanations,
     findings,
     jobs,
     monitoring,
@@ -57,7 +58,7 @@ def create(store: Store, *, stop_now: StopNow = leave_running, checks: Checks | 
     app.state.feeds = Feeds()
     app.state.checks = checks or {}
     app.state.latencies = CollectorRegistry()
-    for part in (campaigns, jobs, configurations, findings, nodes, rates, streams, studies, tokens):
+    for part in (campaigns, jobs, configurations, explanations, findings, nodes, rates, streams, studies, tokens):
         app.include_router(part.router, prefix=PREFIX)
     app.include_router(monitoring.router)
     handlers.install(app)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from orchestrator.cli import archive, endpoint, printing
+from orchestrator.cli import archive, endpoint, explain, printing
 from orchestrator.cli.endpoint import Service
 from orchestrator.cli.following import follow, tell_of
 from orchestrator.contracts.jobs import State
@@ -23,6 +23,7 @@ def campaign() -> None:
 
 campaign.add_command(archive.archive)
 campaign.add_command(archive.restore)
+campaign.add_command(explain.of_campaign)
 
 
 @campaign.command()

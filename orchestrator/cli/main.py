@@ -24,6 +24,7 @@ SHORT_HELPS = {
     "demo": "Run a small study on this machine, from start to report.",
     "design": "Check and expand study files.",
     "doctor": "Check every part, and say what to do about what is wrong.",
+    "explain": "Say what goes with the modes of the samples in FILE (long CSV: one run a row, values in `throughput`).",
     "fit": "Fit mixture distributions to the samples in FILE (CSV, plain or .gz).",
     "fleet": "Compare, install, start, drain and stop nodes over SSH.",
     "node": "Show nodes and let them back to work; check and prepare this machine.",

@@ -83,6 +83,21 @@ def read_columns(path: Path, names: Sequence[str]) -> dict[str, array[float]]:
     return columns
 
 
+def read_cells(path: Path) -> tuple[list[str], list[dict[str, str]]]:
+    """The column names of a CSV file, and its rows as text by column. Raises `TableError`."""
+    with _opened(path) as stream:
+        rows = _rows(path, stream)
+        header = next(rows, (1, []))[1]
+        _check_header(path, header)
+        found = []
+        for number, row in rows:
+            _check_width(path, header, number, row)
+            found.append(dict(zip(header, row, strict=True)))
+    if not found:
+        raise TableError(f"{path}: there are no values below the header")
+    return header, found
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[TextIO]:
     """The text of a file; what can go wrong while it is read becomes a `TableError`."""

@@ -14,8 +14,10 @@ from fastapi.responses import Response
 from orchestrator.api.access import CampaignId, Ledger, may
 from orchestrator.api.atlas import metric_of
 from orchestrator.api.routers.configurations import WORD, SettingId
+from orchestrator.campaigns.attribution import explained
 from orchestrator.contracts.access import Scope
 from orchestrator.contracts.findings import MeasuredRun
+from orchestrator.report.units import fitting
 from orchestrator.web.content.configuration import gather
 from orchestrator.web.rendering import page
 
@@ -29,6 +31,19 @@ def show(request: Request, campaign_id: CampaignId, setting_id: SettingId, mode:
     """All that is known about it."""
     content = gather(store, campaign_id, setting_id, mode)
     return page(request, "configuration.html", content=content, campaign=content.campaign)
+
+
+@router.get("/configurations/{setting_id}/{mode}/explanation")
+def explanation(
+    request: Request, campaign_id: CampaignId, setting_id: SettingId, mode: Mode, store: Ledger
+) -> Response:
+    """What goes with its modes. The configuration's script takes its middle out."""
+    campaign = store.campaigns.get(campaign_id)
+    found = explained(store, campaign_id, setting_id, mode)
+    unit = fitting(max((one.value for one in found.quantiles), default=0.0), metric_of(store, campaign).unit)
+    return page(
+        request, "explanation.html", campaign=campaign, setting_id=setting_id, mode=mode, found=found, unit=unit
+    )
 
 
 @router.get("/configurations/{setting_id}/{mode}/values.csv")

@@ -48,7 +48,7 @@ def test_a_slow_node_is_named_and_the_modes_lie_between_nodes() -> None:
     assert found.label is not None
     assert found.label.where == "between nodes"
     assert [one.name for one in found.named] == ["node"]
-    assert found.sentence.startswith("between nodes: node m03 produces only the slow mode (100 % of runs; 0 %")
+    assert found.sentence.startswith("node m03 produces only the slow mode (100 % of runs; 0 %")
 
 
 def test_two_slow_nodes_are_named_together() -> None:
@@ -90,7 +90,7 @@ def test_chance_is_not_explained() -> None:
     assert found.label is not None
     assert found.label.where == "within node"
     assert not found.named
-    assert found.sentence == "within node: nothing that was observed predicts the mode of a run"
+    assert found.sentence == "nothing that was observed predicts the mode of a run"
 
 
 def test_jobs_that_choose_their_mode_by_chance_are_no_node_effect() -> None:

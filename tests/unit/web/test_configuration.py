@@ -123,3 +123,28 @@ def test_what_is_not_there_is_an_error_page(browser: httpx.Client, flagged: Conf
     answer = browser.get(f"/campaigns/{flagged.campaign_id}{where}")
     assert answer.status_code in (404, 422)
     assert 'role="alert"' in answer.text
+
+
+def test_what_explains_the_modes_is_asked_for_by_a_link(browser: httpx.Client, flagged: Configuration) -> None:
+    assert f'href="{path(flagged)}/explanation"' in browser.get(path(flagged)).text
+    page = unescape(browser.get(f"{path(flagged)}/explanation").text)
+    for told in ("within node", "all runs are of one node", "order of runs", "correlation within a job", "of 60"):
+        assert told in page
+
+
+def test_the_api_explains_a_configuration_and_says_when_it_has_not_changed(
+    browser: httpx.Client, flagged: Configuration
+) -> None:
+    address = f"/api/v1{path(flagged)}/explanation"
+    answer = browser.get(address)
+    assert answer.json()["label"]["where"] == "within node"
+    assert browser.get(address, headers={"If-None-Match": answer.headers["etag"]}).status_code == 304
+    assert browser.get(address, params={"discard": 5}).json()["n"] == 50
+
+
+def test_what_is_not_fitted_cannot_be_explained(browser: httpx.Client, store: MemoryStore) -> None:
+    campaign = Laboratory(store).submit()
+    found = store.campaigns.configurations(campaign.id)[0]
+    answer = browser.get(f"/api/v1{path(found)}/explanation")
+    assert answer.status_code == 409
+    assert "not fitted yet" in answer.json()["detail"]

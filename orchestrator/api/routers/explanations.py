@@ -1,0 +1,44 @@
+"""What explains the modes of a configuration."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Response
+
+from analysis.attribution import Explanation
+from orchestrator.api import openapi
+from orchestrator.api.access import CampaignId, Ledger, may
+from orchestrator.api.caching import IfNoneMatch, unless_had
+from orchestrator.api.routers.configurations import WORD, SettingId
+from orchestrator.campaigns import attribution
+from orchestrator.contracts.access import Scope
+
+router = APIRouter(
+    prefix="/campaigns/{campaign_id}/configurations",
+    tags=["findings"],
+    dependencies=[may(Scope.READ)],
+    responses=openapi.REFUSED | openapi.UNCHANGED | openapi.documented(HTTPStatus.CONFLICT),
+)
+MOST_DISCARDED = 1000
+
+
+@router.get("/{setting_id}/{mode}/explanation", response_model=Explanation)
+def explanation(
+    *,
+    campaign_id: CampaignId,
+    setting_id: SettingId,
+    mode: Annotated[str, Path(max_length=200, pattern=WORD)],
+    store: Ledger,
+    response: Response,
+    discard: Annotated[int, Query(ge=0, le=MOST_DISCARDED, description="First runs of every job to leave out.")] = 0,
+    if_none_match: IfNoneMatch = None,
+) -> Any:
+    """What goes with the modes: nodes, time, what was observed around the runs; and how independent these are."""
+    return unless_had(
+        f"{store.campaigns.version(campaign_id)}-{discard}",
+        if_none_match,
+        response,
+        lambda: attribution.explained(store, campaign_id, setting_id, mode, discard=discard),
+    )
