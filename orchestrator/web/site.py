@@ -23,6 +23,7 @@ from orchestrator.web.routers import (
     atlas,
     campaign,
     campaigns,
+    comparison,
     configuration,
     flagged,
     new_study,
@@ -46,7 +47,7 @@ def create(
     handlers.install(app, answer=_answer)
     app.add_api_route("/static/plotly.js", _plotly, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC))
-    for page_of in (sign_in, campaigns, new_study, campaign, atlas, configuration, flagged, nodes, access):
+    for page_of in (sign_in, campaigns, new_study, campaign, atlas, configuration, flagged, comparison, nodes, access):
         app.include_router(page_of.router, include_in_schema=False)
     return app
 
