@@ -1,10 +1,9 @@
 """The bars of service rates and of the time left; simulated and real queues, replayed campaigns.
 
-    make bench-service-rate [ARGS="--quick --only simulated,dual,real,overhead,trace,campaigns --seed 2026"]
+    make bench-service-rate [ARGS="--quick --only simulated,dual,real,overhead,trace,campaigns,pipeline --seed 2026"]
 
 Prints a table and writes build/bench_service_rate.json. Constants of the estimators were chosen on other seeds (1, 77,
-1000 to 1100). Not here yet: one real pipeline of the product, from spool to ingest, against its rate measured alone;
-`pipeline` is its place.
+1000 to 1100).
 """
 
 from __future__ import annotations
