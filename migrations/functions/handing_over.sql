@@ -5,7 +5,8 @@ CREATE FUNCTION lock_work_of(p_node integer) RETURNS void LANGUAGE sql AS $$
     SELECT pg_advisory_xact_lock(1836016755, p_node);
 $$;
 
--- Lease the job that was offered to this session's node first; NULL when nothing is.
+-- Lease the job that was offered to this session's node first; NULL when nothing is. Whoever cancels holds jobs, and
+-- waits for the one that comes home in this transaction: no waiting for those.
 CREATE FUNCTION claim_next(p_session uuid) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_job bigint;
@@ -15,7 +16,7 @@ BEGIN
     JOIN jobs AS j ON j.node_id = s.node_id AND j.state = 'offered'
     JOIN campaigns AS c ON c.id = j.campaign_id
     WHERE s.key = p_session AND s.ended_at IS NULL AND c.state = 'running' AND NOT c.paused
-    ORDER BY j.offered_at, j.id LIMIT 1;
+    ORDER BY j.offered_at, j.id LIMIT 1 FOR UPDATE OF j SKIP LOCKED;
     RETURN CASE WHEN v_job IS NOT NULL THEN claim(v_job, p_session) END;
 END $$;
 

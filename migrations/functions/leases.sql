@@ -7,12 +7,19 @@ $$;
 
 -- The replicates of a job that still have no valid run, each with the number of its next try: [[replicate, try], ...].
 CREATE FUNCTION pending(p_job jobs) RETURNS jsonb LANGUAGE sql STABLE AS $$
-    SELECT coalesce(jsonb_agg(jsonb_build_array(k, (
-               SELECT count(*) FROM runs AS r
-               WHERE r.setting_id = p_job.setting_id AND r.replicate = k AND r.validity <> 'valid')) ORDER BY k), '[]')
+    WITH made AS (  -- two partial indexes hold each run once
+        SELECT replicate, validity FROM runs
+        WHERE setting_id = p_job.setting_id AND validity = 'valid'
+          AND replicate BETWEEN p_job.first_replicate AND p_job.first_replicate + p_job.replicates - 1
+        UNION ALL
+        SELECT replicate, validity FROM runs
+        WHERE setting_id = p_job.setting_id AND validity <> 'valid'
+          AND replicate BETWEEN p_job.first_replicate AND p_job.first_replicate + p_job.replicates - 1
+    )
+    SELECT coalesce(jsonb_agg(jsonb_build_array(
+               k, (SELECT count(*) FROM made AS m WHERE m.replicate = k AND m.validity <> 'valid')) ORDER BY k), '[]')
     FROM generate_series(p_job.first_replicate, p_job.first_replicate + p_job.replicates - 1) AS k
-    WHERE NOT EXISTS (
-        SELECT FROM runs AS r WHERE r.setting_id = p_job.setting_id AND r.replicate = k AND r.validity = 'valid');
+    WHERE k NOT IN (SELECT m.replicate FROM made AS m WHERE m.validity = 'valid');
 $$;
 
 CREATE FUNCTION claim(p_job bigint, p_session uuid) RETURNS jsonb
@@ -45,7 +52,11 @@ BEGIN
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
-    UPDATE campaigns SET first_claim_at = clock_timestamp() WHERE id = v_job.campaign_id AND first_claim_at IS NULL;
+    IF v_campaign.first_claim_at IS NULL THEN  -- whoever cancels holds the campaign, and waits for this job: no waiting
+        UPDATE campaigns SET first_claim_at = clock_timestamp() WHERE id = (
+            SELECT id FROM campaigns WHERE id = v_job.campaign_id AND first_claim_at IS NULL
+            FOR NO KEY UPDATE SKIP LOCKED);
+    END IF;
     RETURN jsonb_build_object(
         'job_id', v_job.id, 'campaign_id', v_job.campaign_id, 'setting_id', v_job.setting_id,
         'token', v_job.token, 'attempt', v_job.attempt,
