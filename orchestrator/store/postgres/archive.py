@@ -59,7 +59,7 @@ class Ledger:
     @contextmanager
     def snapshot(self, campaign_id: int) -> Iterator[Callable[[Rows], Iterator[Batch]]]:
         """Reads a campaign's rows, all as of one moment; nobody waits for it."""
-        with self._database.reading() as connection:
+        with self._database.writing() as connection:  # it only reads, but in one transaction
             connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"))
             yield lambda rows: _read(connection, rows, campaign_id)
 

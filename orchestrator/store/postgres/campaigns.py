@@ -82,7 +82,9 @@ class PostgresCampaigns:
 
     def study(self, campaign_id: int) -> Submission:
         """What was submitted, without its jobs."""
-        row = self._row_in_ledger(campaign_id)
+        with self._database.reading() as connection:
+            _factors_in_ledger(connection, campaign_id)
+            row = connection.execute(select(CampaignRow.__table__).where(CampaignRow.id == campaign_id)).one()
         return Submission(
             name=row.name,
             study=row.study,
@@ -104,9 +106,9 @@ class PostgresCampaigns:
 
     def design(self, campaign_id: int) -> Design:
         """Its settings in order."""
-        factors = tuple(self._row_in_ledger(campaign_id).factors)
         query = select(SettingRow.__table__).where(SettingRow.campaign_id == campaign_id).order_by(SettingRow.ordinal)
         with self._database.reading() as connection:
+            factors = _factors_in_ledger(connection, campaign_id)
             return Design(factors=factors, settings=tuple(_setting(row) for row in connection.execute(query)))
 
     def progress(self, campaign_id: int) -> Progress:
@@ -154,8 +156,8 @@ class PostgresCampaigns:
         limit: int | None = None,
     ) -> list[Configuration]:
         """In order of setting and mode: those behind `after` (ordinal, mode), with these levels."""
-        wanted = places_of(campaign_id, self._row_in_ledger(campaign_id).factors, levels or {})
         with self._database.reading() as connection:
+            wanted = places_of(campaign_id, _factors_in_ledger(connection, campaign_id), levels or {})
             return export.configurations(
                 connection, campaign_id, verdict=verdict, mode=mode, wanted=wanted, after=after, limit=limit
             )
@@ -170,8 +172,8 @@ class PostgresCampaigns:
 
     def configuration(self, campaign_id: int, setting_id: int, mode: str) -> ConfigurationPage:
         """One configuration with its fit and its runs."""
-        self._row_in_ledger(campaign_id)
         with self._database.reading() as connection:
+            _factors_in_ledger(connection, campaign_id)
             page = export.page(connection, campaign_id, setting_id, mode)
         if page is None:
             raise NotFoundError(no_configuration(campaign_id, setting_id, mode))
@@ -179,7 +181,8 @@ class PostgresCampaigns:
 
     def export(self, campaign_id: int) -> Iterator[ExportRow]:
         """Every run, a row per mode, streamed."""
-        self._row_in_ledger(campaign_id)
+        with self._database.reading() as connection:
+            _factors_in_ledger(connection, campaign_id)
         return self._export(campaign_id)
 
     def _export(self, campaign_id: int) -> Iterator[ExportRow]:
@@ -188,8 +191,8 @@ class PostgresCampaigns:
 
     def invalid_reasons(self, campaign_id: int) -> dict[str, int]:
         """Reason -> number of invalid runs."""
-        self._row_in_ledger(campaign_id)
         with self._database.reading() as connection:
+            _factors_in_ledger(connection, campaign_id)
             return export.invalid_reasons(connection, campaign_id)
 
     def events(
@@ -205,19 +208,6 @@ class PostgresCampaigns:
         with self._database.calling() as connection:
             found = connection.execute(query.order_by(EventRow.id.desc()).limit(limit)).all()
         return [_event(row) for row in found]
-
-    def _row(self, campaign_id: int) -> Any:
-        with self._database.reading() as connection:
-            row = connection.execute(select(CampaignRow.__table__).where(CampaignRow.id == campaign_id)).one_or_none()
-        if row is None:
-            raise NotFoundError(no_campaign(campaign_id))
-        return row
-
-    def _row_in_ledger(self, campaign_id: int) -> Any:
-        """The same, of a campaign whose settings and runs are here. Raises ConflictError when they are archived."""
-        row = self._row(campaign_id)
-        refuse_archived(campaign_id, row.archive)
-        return row
 
     def _set_paused(self, campaign_id: int, *, paused: bool) -> Campaign:
         change = update(CampaignRow).where(CampaignRow.id == campaign_id, CampaignRow.state == State.RUNNING)
@@ -255,6 +245,16 @@ def _known(connection: Connection, campaign_id: int) -> Campaign:
     if row is None:
         raise NotFoundError(no_campaign(campaign_id))
     return rows.campaign(row)
+
+
+def _factors_in_ledger(connection: Connection, campaign_id: int) -> tuple[str, ...]:
+    """Of a campaign whose settings and runs are here. Raises NotFoundError, or ConflictError when they are archived."""
+    query = select(CampaignRow.factors, CampaignRow.archive).where(CampaignRow.id == campaign_id)
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        raise NotFoundError(no_campaign(campaign_id))
+    refuse_archived(campaign_id, row.archive)
+    return tuple(row.factors)
 
 
 def _row(submission: Submission) -> dict[str, Any]:

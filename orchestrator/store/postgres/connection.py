@@ -17,20 +17,21 @@ CONNECT_TIMEOUT_S = 5
 
 
 def connect(database_url: str, *, keep: int = 0) -> Engine:
-    """An engine for a libpq address.
+    """An engine for a libpq address; each statement is a transaction by itself unless its user opens one.
 
     `keep`: how many connections stay open between uses; 0 closes each at once, as an agent must before it measures.
     """
     url = make_url(database_url).set(drivername="postgresql+psycopg")
     arguments = {"connect_timeout": CONNECT_TIMEOUT_S}
     if keep == 0:
-        return create_engine(url, poolclass=NullPool, connect_args=arguments)
+        return create_engine(url, poolclass=NullPool, connect_args=arguments, isolation_level="AUTOCOMMIT")
     engine = create_engine(
         url,
         pool_size=keep,
         max_overflow=keep,
         pool_timeout=CONNECT_TIMEOUT_S,
         connect_args=arguments,
+        isolation_level="AUTOCOMMIT",
     )
     event.listen(engine, "checkout", _refuse_ended)
     return engine
@@ -56,30 +57,30 @@ class Database:
     def __init__(self, database_url: str, *, keep: int = 0) -> None:
         self._url = database_url
         self._engine = connect(database_url, keep=keep)
-        self._calls = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._transactions = self._engine.execution_options(isolation_level="READ COMMITTED")
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """One transaction, committed at the end."""
-        with _translated(), self._engine.begin() as connection:
+        with _translated(), self._transactions.begin() as connection:
             yield connection
 
     @contextmanager
     def calling(self) -> Iterator[Connection]:
         """For single statements, each a transaction by itself: one round trip where `writing` takes three."""
-        with _translated(), self._calls.connect() as connection:
+        with _translated(), self._engine.connect() as connection:
             yield connection
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """One transaction, given up at the end."""
+        """For questions: each sees what is committed when it is asked, as in a READ COMMITTED transaction."""
         with _translated(), self._engine.connect() as connection:
             yield connection
 
     @contextmanager
     def streaming(self) -> Iterator[Connection]:
-        """Like `reading`; rows are fetched as they are used, in constant memory."""
-        with self.reading() as connection:
+        """One transaction, given up at the end; rows are fetched as they are used, in constant memory."""
+        with _translated(), self._transactions.connect() as connection:
             yield connection.execution_options(stream_results=True, yield_per=2000)
 
     def listening(self) -> psycopg.Connection:

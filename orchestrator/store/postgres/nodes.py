@@ -36,12 +36,12 @@ class PostgresNodes:
             type_coerce(dict(hello.engines), JSONB), type_coerce(dict(hello.facts), JSONB),
             hello.spool_runs,
         )  # fmt: skip
-        with self._database.writing() as connection:
+        with self._database.calling() as connection:
             connection.execute(select(call))
 
     def goodbye(self, session: UUID) -> None:
         """The agent stops in good order."""
-        with self._database.writing() as connection:
+        with self._database.calling() as connection:
             connection.execute(select(func.goodbye(session)))
 
     def all(self) -> list[Node]:

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, text
 
 from orchestrator.contracts.campaigns import Campaign, NodeShare, Progress, State
 from orchestrator.store.postgres import rates
-from orchestrator.store.rules import time_left
+from orchestrator.store.rules import FORECAST_LASTS_S, time_left
 
 WINDOW_S = 60.0
 """The rate is that of the last minute."""
@@ -34,14 +34,18 @@ _COUNTED = text("""
         (SELECT coalesce(jsonb_agg(jsonb_build_object('verdict', nullif(k.verdict, ''), 'final', k.final,
                                    'done', k.state = 'done', 'configurations', k.analyses)), '[]')
          FROM (SELECT verdict, final, state, sum(analyses) AS analyses FROM analysis_counts
-               WHERE campaign_id = c.id GROUP BY 1, 2, 3 HAVING sum(analyses) > 0) AS k) AS analyses
+               WHERE campaign_id = c.id GROUP BY 1, 2, 3 HAVING sum(analyses) > 0) AS k) AS analyses,
+        (SELECT to_jsonb(f) FROM forecasts AS f
+         WHERE f.campaign_id = c.id AND f.at > clock_timestamp() - make_interval(secs => :lasts_s)) AS forecast
     FROM campaigns AS c WHERE c.id = :campaign
 """)
 
 
 def progress(connection: Connection, campaign: Campaign) -> Progress:
     """The counters of one campaign."""
-    counted = connection.execute(_COUNTED, {"campaign": campaign.id, "window": WINDOW_S}).one()
+    counted = connection.execute(
+        _COUNTED, {"campaign": campaign.id, "window": WINDOW_S, "lasts_s": FORECAST_LASTS_S}
+    ).one()
     nodes = tuple(NodeShare(**share) for share in counted.nodes)
     analyses = counted.analyses
     valid_runs = sum(node.valid for node in nodes)
@@ -57,7 +61,7 @@ def progress(connection: Connection, campaign: Campaign) -> Progress:
         verdicts_final=campaign.state is not State.RUNNING and all(row["final"] for row in analyses),
         elapsed_s=counted.elapsed_s or 0.0,
         runs_per_s=_rate(counted, valid_runs),
-        **time_left(campaign.state, rates.forecast(connection, campaign.id)),
+        **time_left(campaign.state, rates.told(counted.forecast)),
         waits_for=tuple(counted.waits_for),
         lost=tuple(counted.lost),
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from sqlalchemy import Connection, text
+from sqlalchemy import text
 
 from orchestrator.contracts.rates import Completion, Forecast, FoundRate, InHand, NodeRate, OpenWork
 from orchestrator.store.postgres.connection import Database
@@ -126,20 +126,25 @@ class PostgresRates:
 
     def forecast(self, campaign_id: int) -> Forecast | None:
         """The last one, unless it is old."""
+        named = {"campaign": campaign_id, "lasts_s": FORECAST_LASTS_S}
         with self._database.reading() as connection:
-            return forecast(connection, campaign_id)
+            row = connection.execute(_FORECAST, named).one_or_none()
+        return told(None if row is None else row._asdict())
 
     def forecasts(self) -> dict[int, Forecast]:
         """The last ones of open campaigns, unless they are old."""
         with self._database.reading() as connection:
-            rows = connection.execute(_OPEN, {"lasts_s": FORECAST_LASTS_S}).mappings()
-            return {row["campaign_id"]: Forecast(**{name: row[name] for name in _COLUMNS}) for row in rows}
+            rows = connection.execute(_OPEN, {"lasts_s": FORECAST_LASTS_S})
+            return {row.campaign_id: _forecast(row._asdict()) for row in rows}
 
 
-def forecast(connection: Connection, campaign_id: int) -> Forecast | None:
-    """What the controller told last, unless it has been silent since."""
-    row = connection.execute(_FORECAST, {"campaign": campaign_id, "lasts_s": FORECAST_LASTS_S}).one_or_none()
-    return None if row is None else Forecast(**row._mapping)
+def told(row: Mapping[str, Any] | None) -> Forecast | None:
+    """What the controller told last, unless it has been silent since: a row of `forecasts` as a value."""
+    return None if row is None else _forecast(row)
+
+
+def _forecast(row: Mapping[str, Any]) -> Forecast:
+    return Forecast(**{name: row[name] for name in _COLUMNS})
 
 
 def _rates(rows: Any) -> list[NodeRate]:
