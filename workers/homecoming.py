@@ -60,7 +60,6 @@ class Homecoming:
 
         Returns the job to go on with, if `next_for`, this node's session, is given and one is offered to it.
         """
-        self._spool.sync()
         job = _Return(assignment=assignment, ending=ending, failure=failure)
         if not self._returns and len(self._spool.pending()) <= BATCH:
             try:
@@ -70,6 +69,7 @@ class Homecoming:
             except UnavailableError as away:
                 logger.warning("not handed over: %s", away)
         self._returns.append(job)
+        self._spool.sync()  # only what does not get home has to outlive a power loss
         self.catch_up()
         return None
 

@@ -17,5 +17,5 @@ _RANDOM_BITS_ABOVE, _RANDOM_BITS_BELOW = 12, 62
 def run_id() -> UUID:
     """RFC 9562, version 7: milliseconds since 1970, then 74 random bits. A clock that is wrong costs order alone."""
     milliseconds = time.time_ns() // 1_000_000
-    above, below = secrets.randbits(_RANDOM_BITS_ABOVE), secrets.randbits(_RANDOM_BITS_BELOW)
+    above, below = divmod(secrets.randbits(_RANDOM_BITS_ABOVE + _RANDOM_BITS_BELOW), 1 << _RANDOM_BITS_BELOW)
     return UUID(int=milliseconds << 80 | _VERSION_7 | above << 64 | _VARIANT | below)

@@ -25,6 +25,8 @@ SYNC_SHARE = 1 / 400
 """Of the time, for fsync: it commits the file system's journal, with all that the benchmark made and deleted in it. The
 window follows from what the last one took (docs/decisions/0007)."""
 
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
 
 class Spool:
     """What this node measured for one ledger and the ledger has not confirmed yet. One process at a time."""
@@ -104,7 +106,7 @@ class Spool:
 
 
 def _line(record: object) -> bytes:
-    return json.dumps(record, separators=(",", ":")).encode() + b"\n"
+    return _encode(record).encode() + b"\n"
 
 
 def _lines(path: Path) -> Iterator[dict[str, object]]:

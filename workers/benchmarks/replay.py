@@ -47,7 +47,10 @@ class Replay:
 
     def prepare(self, task: Task) -> None:
         """Make sure that there is something to play for every mode. Raises JobFailure (study)."""
-        self._values(task, 0)
+        if self._options.mixture is not None:
+            _mixture(self._options.mixture)
+        else:
+            self._values(task, 0)
 
     def run(self, task: Task, replicate: int) -> Outcome:
         """Play one replicate; it lasts `run_s`, and can be stopped meanwhile."""
