@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from orchestrator.campaigns.controller import Controller
+from typing import TYPE_CHECKING
+
 from orchestrator.queue import Publisher
 from orchestrator.settings import Settings
 from orchestrator.store import schema
 from orchestrator.store.ports import Store
 from orchestrator.store.postgres import PostgresStore
+
+if TYPE_CHECKING:
+    from orchestrator.campaigns.controller import Controller
 
 
 def open_store(settings: Settings, *, keep: int = 0) -> Store:
@@ -21,4 +25,6 @@ def open_store(settings: Settings, *, keep: int = 0) -> Store:
 
 def open_controller(settings: Settings) -> Controller:
     """The controller on the real ledger and the real queue."""
+    from orchestrator.campaigns.controller import Controller  # with SciPy, which who opens a ledger alone does without
+
     return Controller(open_store(settings, keep=1), Publisher(settings.redis_url))

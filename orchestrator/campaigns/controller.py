@@ -16,8 +16,8 @@ logger = logging.getLogger(__name__)
 
 IDLE_S = 1.0
 """The longest sleep between two passes; the database wakes us earlier when something changed."""
-SHORTEST_TURN_S = 0.02
-"""From one pass to the next: a pass costs as much for one finished job as for ten."""
+SHORTEST_TURN_S = 0.04
+"""From one pass to the next: a pass costs as much for one finished job as for ten, and a node has two jobs in hand."""
 RECONCILE_EVERY_S = 0.5
 REMIND_ANALYSIS_EVERY_S = 5.0
 LONGEST_FORECAST_S = 5.0

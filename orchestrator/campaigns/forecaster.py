@@ -8,13 +8,13 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from typing import TYPE_CHECKING
 
+import numpy as np
+
+from orchestrator.campaigns import forecast
+from orchestrator.campaigns.speed import Speed
 from orchestrator.contracts.errors import ModescopeError
 from orchestrator.store.ports import Store
-
-if TYPE_CHECKING:
-    from orchestrator.campaigns.speed import Speed
 
 logger = logging.getLogger(__name__)
 
@@ -46,11 +46,6 @@ class Forecaster:
         if not any(campaign.ended_at is None for campaign in self._store.campaigns.all()):
             self._speeds.clear()
             return
-        import numpy as np  # an idle controller does without
-
-        from orchestrator.campaigns import forecast
-        from orchestrator.campaigns.speed import Speed
-
         ahead = forecast.NOTHING_AHEAD
         running = forecast.running(self._store)
         self._speeds = {
