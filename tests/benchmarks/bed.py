@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from orchestrator.embedded import parts, postgres, redis
-from orchestrator.embedded.children import Child, Part, end
+from orchestrator.embedded.children import Child, Part, Role, end
 from orchestrator.embedded.home import Home
 from orchestrator.store import schema
+from orchestrator.store.ports import Store
 from tests.benchmarks.servers import private_postgres
 
 
@@ -43,6 +46,23 @@ class Bed:
         child.wait_until(ready)
         return child
 
+    def start_agents(self, store: Store, count: int) -> list[Child]:
+        """Agents that are online, and a controller last in the list."""
+        agents = [self.start(self.commands.agent(f"n{number}")) for number in range(count)]
+        wait_until(lambda: sum(node.online for node in store.nodes.all()) == count, "agents online", within_s=300)
+        return [*agents, self.start(self.commands.controller())]
+
+    def module(self, name: str, *arguments: str) -> Part:
+        """A module of these benchmarks as a process of the bed."""
+        called = f"{name.rpartition('.')[2]}-{arguments[-1]}"
+        return Part(
+            role=Role.AGENT,
+            name=called,
+            command=(sys.executable, "-m", name, *arguments),
+            log=self.folder / "logs" / f"{called}.log",
+            environment={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        )
+
     def end(self, children: Sequence[Child]) -> None:
         """End some of them before the bed does."""
         end(children)
@@ -68,6 +88,15 @@ def made() -> Iterator[Bed]:
             yield bed
         finally:
             end(list(reversed(bed.children)))
+
+
+def wait_until(holds: Callable[[], bool], what: str, *, within_s: float) -> None:
+    """Look again and again. Raises TimeoutError."""
+    deadline = time.monotonic() + within_s
+    while not holds():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{what}: not within {within_s:.0f} s")
+        time.sleep(0.1)
 
 
 def resident_kb(pid: int) -> int:

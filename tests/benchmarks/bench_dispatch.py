@@ -10,7 +10,6 @@ LIMIT 1` on a table of as many rows. Prints a table, and the same as JSON in its
 
 from __future__ import annotations
 
-import json
 import signal
 import statistics
 import time
@@ -22,6 +21,8 @@ import click
 import psycopg
 
 from orchestrator.store.postgres import PostgresStore
+from tests.benchmarks import bars
+from tests.benchmarks.bars import Line
 from tests.benchmarks.servers import migrated_database, private_postgres
 
 PLACEMENTS = ("any", "pinned", "balanced")
@@ -29,6 +30,7 @@ JOBS_PER_SETTING = 15
 """150 replicates, 10 to a job."""
 MODES_PER_SETTING = 6
 BAR_MS = 1.0
+COLUMNS = ("first_pass_ms_per_job", "many_ms_per_job", "many_worst_ms_per_job", "one_ms", "bare_ms")
 
 CAMPAIGN = """
     INSERT INTO campaigns (name, study, digest, factors, engine, engine_options, node_options, analysis_options,
@@ -156,10 +158,7 @@ def bare(behind: psycopg.Connection[Any], steps: int) -> float:
 
 def shown(row: dict[str, Any]) -> str:
     """A line of the table."""
-    figures = [
-        row[name] for name in ("first_pass_ms_per_job", "many_ms_per_job", "many_worst_ms_per_job", "one_ms", "bare_ms")
-    ]
-    figures += row["quiet_ms"].values()
+    figures = [row[name] for name in COLUMNS] + [*row["quiet_ms"].values()]
     return f"{row['placement']:9s}{row['open_jobs']:>9,} " + "".join(f"{figure:>10.3f}" for figure in figures)
 
 
@@ -181,8 +180,14 @@ def main(*, sizes: str, nodes: int, passes: int) -> None:
                     rows.append(measure(url, placement, size, nodes, passes))
                 print(shown(rows[-1]), flush=True)
     worst = max(max(row["first_pass_ms_per_job"], row["many_ms_per_job"]) for row in rows)
-    print(f"worst: {worst:.3f} ms a job, at most {BAR_MS} allowed: {'met' if worst <= BAR_MS else 'NOT met'}")
-    print(json.dumps({"benchmark": "dispatch", "bar_ms": BAR_MS, "worst_ms_per_job": worst, "rows": rows}))
+    line = Line(
+        what=f"dispatch with {nodes:,} nodes and {sizes} open jobs, ms a job, the worst",
+        bar=f"<= {BAR_MS:g}",
+        measured=f"{worst:.3f}",
+        met=worst <= BAR_MS,
+        figures={f"{row['placement']}_{row['open_jobs']}_{name}": row[name] for row in rows for name in COLUMNS},
+    )
+    bars.tell("dispatch", [line])
 
 
 if __name__ == "__main__":

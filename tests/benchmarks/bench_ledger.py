@@ -10,40 +10,28 @@ and ingest again. Prints a table, and the same as JSON in its last line. A quart
 
 from __future__ import annotations
 
-import json
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
 import click
 import psycopg
 from psycopg import sql
-from rich.console import Console
-from rich.table import Table
 
 from orchestrator.contracts.campaigns import Submission
 from orchestrator.contracts.runs import Run
 from orchestrator.embedded.postgres import Cluster
 from orchestrator.store.postgres import PostgresStore
-from tests.benchmarks import ledgers
+from tests.benchmarks import bars, ledgers
+from tests.benchmarks.bars import Line
 from tests.benchmarks.servers import migrated_database, private_postgres
 
 REPLICATES = 150
 CALLS = 200
 """Of which the 99th percentile is the second longest."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Line:
-    """One bar: what was measured, what it should be, what came out."""
-
-    what: str
-    bar: str
-    measured: str
-    met: bool | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -286,11 +274,7 @@ def main(only: str, quick: bool) -> None:
             for line in PARTS[name](cluster, Setting(quick=quick)):
                 lines.append(line)
                 print(f"{line.what}: {line.measured} ({line.bar})", flush=True)
-    table = Table("what", "bar", "measured", "met")
-    for line in lines:
-        table.add_row(line.what, line.bar, line.measured, {True: "yes", False: "NO", None: "-"}[line.met])
-    Console(width=150).print(table)
-    print(json.dumps({"benchmark": "ledger", "lines": [asdict(line) for line in lines]}))
+    bars.tell("ledger", lines)
 
 
 if __name__ == "__main__":
