@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, text
 
 from orchestrator.contracts.campaigns import Configuration, ExportRow
+from orchestrator.contracts.confirmations import Confirmation
 from orchestrator.contracts.findings import ConfigurationPage, MeasuredRun
 from orchestrator.store.rules import as_number
 
@@ -16,21 +17,26 @@ _CONFIGURATIONS = """
     SELECT t.campaign_id, t.id AS setting_id, t.ordinal, t.levels, m.mode, t.control, t.valid_runs,
            a.verdict, a.sentence, coalesce(a.final, false) AS final, a.components, a.family, a.bic,
            a.density_modes, a.bic_gap, a.dip_p, a.dip_q, a.error,
-           a.median, a.variation
+           a.median, a.variation, a.confirmation
            {more}
-    FROM settings AS t
+    FROM {settings} AS t
     CROSS JOIN LATERAL unnest(t.modes) WITH ORDINALITY AS m (mode, place)
     LEFT JOIN analyses AS a ON a.setting_id = t.id AND a.mode = m.mode AND a.current
     WHERE t.campaign_id = :campaign
       AND {which}
     ORDER BY t.ordinal, m.place
 """
+# Every setting has a configuration: without a filter, a page's settings are at most as many as its configurations.
+_OF_PAGE = """(
+        SELECT * FROM settings WHERE campaign_id = :campaign AND ordinal >= :ordinal ORDER BY ordinal
+        LIMIT CASE WHEN num_nulls(CAST(:verdict AS text), CAST(:mode AS text)) = 2
+                    AND cardinality(CAST(:places AS integer[])) = 0 THEN CAST(:limit AS bigint) + 1 END)"""
 _LIST = text(
     _CONFIGURATIONS.format(
         more="",
+        settings=_OF_PAGE,
         which="""(CAST(:verdict AS text) IS NULL OR a.verdict = :verdict)
       AND (CAST(:mode AS text) IS NULL OR m.mode = :mode)
-      AND t.ordinal >= :ordinal
       AND (t.ordinal > :ordinal OR m.place > array_position(t.modes, CAST(:behind AS text)))
       AND NOT EXISTS (
           SELECT FROM unnest(CAST(:places AS integer[]), CAST(:texts AS text[]), CAST(:numbers AS float8[]))
@@ -39,7 +45,9 @@ _LIST = text(
     )
     + "LIMIT :limit"
 )
-_ONE = text(_CONFIGURATIONS.format(more=", a.selection", which="t.id = :setting AND m.mode = :mode"))
+_ONE = text(
+    _CONFIGURATIONS.format(more=", a.selection", settings="settings", which="t.id = :setting AND m.mode = :mode")
+)
 # The number of the transaction that last wrote a counter changes with it, and does not come again.
 _VERSION = text("""
     SELECT c.state || c.xmin || '-'
@@ -48,20 +56,24 @@ _VERSION = text("""
                      WHERE campaign_id = c.id), '')
     FROM campaigns AS c WHERE c.id = :campaign
 """)
+_SETTINGS = text("SELECT id, levels, control FROM settings WHERE campaign_id = :campaign ORDER BY ordinal")
+SETTINGS_AT_ONCE = 10
+"""Sorted as a whole, a million runs would keep their reader waiting for minutes, and fill a disk meanwhile."""
+# Each of the two indexes on runs by setting holds some of them; both conditions together are all runs.
 _RUNS = text("""
-    SELECT t.levels, t.control, m.mode, r.replicate, m.value, n.name AS node, j.id AS job, j.block,
-           j.position, extract(epoch FROM r.started_at)::float8 AS started_at, r.validity AS valid,
-           nullif(r.reason, '') AS reason
+    SELECT t.id, m.mode, r.replicate, m.value, n.name AS node, j.id AS job, j.block, j.position,
+           extract(epoch FROM r.started_at)::float8 AS started_at, r.validity AS valid, nullif(r.reason, '') AS reason
     FROM settings AS t
-    JOIN runs AS r ON r.setting_id = t.id
+    CROSS JOIN LATERAL (
+        SELECT * FROM runs WHERE setting_id = t.id AND validity = 'valid'
+        UNION ALL SELECT * FROM runs WHERE setting_id = t.id AND validity <> 'valid') AS r
     JOIN jobs AS j ON j.id = r.job_id
     JOIN sessions AS s ON s.id = r.session_id
     JOIN nodes AS n ON n.id = s.node_id
     CROSS JOIN LATERAL ROWS FROM (unnest(t.modes), unnest(r."values")) WITH ORDINALITY AS m (mode, value, place)
-    WHERE t.campaign_id = :campaign
+    WHERE t.id = ANY (:settings)
     ORDER BY t.ordinal, r.replicate, r.started_at, r.id, m.place
 """)
-# Each of the two indexes on runs by setting holds some of them; both conditions together are all runs.
 _RUNS_OF_ONE = text("""
     SELECT r.id, r.replicate, r."values"[array_position(t.modes, :mode)] AS value, n.name AS node, j.position,
            extract(epoch FROM r.started_at)::float8 AS started_at, r.elapsed_s, r.validity,
@@ -77,6 +89,7 @@ _RUNS_OF_ONE = text("""
 _REPEATS = text(
     _CONFIGURATIONS.format(
         more="",
+        settings="settings",
         which="""m.mode = :mode AND (t.levels, coalesce(t.control, '')) = (
         SELECT o.levels, coalesce(o.control, '') FROM settings AS o WHERE o.id = :setting)""",
     )
@@ -148,13 +161,27 @@ def repeats(connection: Connection, campaign_id: int, setting_id: int, mode: str
 
 
 def _configuration(columns: Mapping[str, Any]) -> Configuration:
-    return Configuration(**{**columns, "levels": tuple(columns["levels"])})
+    kept = columns["confirmation"]
+    confirmation = None if kept is None else Confirmation.from_dict(kept)
+    return Configuration(**{**columns, "levels": tuple(columns["levels"]), "confirmation": confirmation})
 
 
 def rows(connection: Connection, campaign_id: int) -> Iterator[ExportRow]:
-    """Every run, a row per mode; a failed run has no value."""
-    for row in connection.execute(_RUNS, {"campaign": campaign_id}):
-        yield ExportRow(**{**row._mapping, "levels": tuple(row.levels)})
+    """Every run of one moment, a row per mode; a failed run has no value. To be the first that is asked here."""
+    connection = connection.execution_options(isolation_level="REPEATABLE READ")
+    found = connection.execute(_SETTINGS, {"campaign": campaign_id}).all()
+    settings = {setting_id: (tuple(levels), control) for setting_id, levels, control in found}
+    ids = list(settings)
+    for first in range(0, len(ids), SETTINGS_AT_ONCE):
+        # Unpacked: by the names of its columns a row takes twice as long, and there may be millions.
+        some = ids[first : first + SETTINGS_AT_ONCE]
+        for setting, *told, valid, reason in connection.execute(_RUNS, {"settings": some}):
+            mode, replicate, value, node, job, block, position, started_at = told
+            levels, control = settings[setting]
+            yield ExportRow(
+                levels=levels, control=control, mode=mode, replicate=replicate, value=value, node=node, job=job,
+                block=block, position=position, started_at=started_at, valid=valid, reason=reason,
+            )  # fmt: skip
 
 
 def invalid_reasons(connection: Connection, campaign_id: int) -> dict[str, int]:
