@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from orchestrator.contracts.analyses import Analysis, Batch, Fitted, Judgement, 
 from orchestrator.contracts.errors import UnavailableError
 from orchestrator.store import rules
 from orchestrator.store.ports import Store
+from workers.confirming import confirmations
 
 logger = logging.getLogger(__name__)
 
@@ -110,11 +112,15 @@ class Analyst:
         study = self._store.campaigns.study(campaign_id)
         options = mixture.Options.from_dict(dict(study.analysis_options))
         unit = metrics.of(study.engine, study.engine_options).unit
-        tested = [one for one in self._store.campaigns.configurations(campaign_id) if one.dip_p is not None]
+        configurations = self._store.campaigns.configurations(campaign_id)
+        tested = [one for one in configurations if one.dip_p is not None]
         dip_q = modality.dip_q_values([one.dip_p for one in tested if one.dip_p is not None])
         q_of = {(one.setting_id, one.mode): q for one, q in zip(tested, dip_q, strict=True)}
+        confirmed: Mapping[int, Mapping[str, Any]] = {}
+        if study.parent_id is not None:
+            confirmed = confirmations(self._store, study.parent_id, configurations, options=options, unit=unit)
         judgements = [
-            _judgement(one, q_of[one.setting_id, one.mode], options, unit)
+            replace(_judgement(one, q_of[one.setting_id, one.mode], options, unit), confirmation=confirmed.get(one.id))
             for one in self._store.analyses.fitted(campaign_id)
             if one.selection is not None
         ]

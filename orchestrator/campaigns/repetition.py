@@ -35,11 +35,11 @@ class Repeated:
 
 def pairs(first: Iterable[Configuration], again: Iterable[Configuration]) -> tuple[Repeated, ...]:
     """The configurations of `first` that are also in `again`, in the order of `first`."""
-    measured_again = {_identity(found): found for found in again}
+    measured_again = {found.identity: found for found in again}
     return tuple(
-        Repeated(first=found, again=measured_again[_identity(found)])
+        Repeated(first=found, again=measured_again[found.identity])
         for found in first
-        if _identity(found) in measured_again
+        if found.identity in measured_again
     )
 
 
@@ -112,8 +112,3 @@ def _nothing(flag: str, campaign: Campaign, configurations: Sequence[Configurati
     verdicts = Counter(found.verdict for found in configurations if found.verdict)
     known = ", ".join(f"{verdict} {count}" for verdict, count in verdicts.most_common()) or "no verdict yet"
     return f"campaign {campaign.id}: none of its configurations is {flag!r} ({known}); nothing to re-run"
-
-
-def _identity(found: Configuration) -> tuple[object, ...]:
-    """The same in a campaign and its re-runs, which number their settings anew."""
-    return found.control, found.levels, found.mode

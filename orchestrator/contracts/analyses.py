@@ -62,6 +62,8 @@ class Judgement:
     dip_q: float | None
     verdict: str
     sentence: str
+    confirmation: Mapping[str, Any] | None = None
+    """`analysis.confirmation.Confirmation.as_dict()`: of a flagged configuration that was measured again."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

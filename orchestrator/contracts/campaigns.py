@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from orchestrator.contracts.confirmations import Confirmation
 from orchestrator.contracts.designs import Design, Level
 from orchestrator.contracts.jobs import PlannedJob
 
@@ -169,6 +170,13 @@ class Configuration:
     """Of the sample, in the campaign's unit."""
     variation: float | None = None
     """Coefficient of variation of the sample."""
+    confirmation: Confirmation | None = None
+    """In a re-run: what it says about the flag; None for what was not flagged before, and until verdicts are final."""
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """The same in a campaign and in its re-runs, which number their settings anew."""
+        return self.control, self.levels, self.mode
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

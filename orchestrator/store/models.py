@@ -302,6 +302,7 @@ class Analysis(Base):
     median: Mapped[float | None]
     variation: Mapped[float | None]
     family_bics: Mapped[dict[str, Any] | None]
+    confirmation: Mapped[dict[str, Any] | None]
 
 
 class AnalysisCount(Base):

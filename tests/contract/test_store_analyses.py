@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from orchestrator.contracts.analyses import Batch, Judgement, Result
+from orchestrator.contracts.confirmations import Confirmation, Outcome, Pooled
 from orchestrator.contracts.jobs import Ending
 from tests.contract.agents import Agent
 from tests.contract.stores import StoreUnderTest
@@ -213,6 +216,25 @@ def test_nothing_is_final_while_an_analysis_is_open(store: StoreUnderTest) -> No
     agent.work_off()
     assert not store.analyses.judge(campaign_id, VERSION, judgements(ids))
     assert not any(one.final for one in store.campaigns.configurations(campaign_id))
+
+
+def test_a_confirming_verdict_is_kept_and_shown_with_its_configuration(store: StoreUnderTest) -> None:
+    agent = Agent(store)
+    campaign_id = submitted(store, study())
+    agent.work_off()
+    ids = analyse_all(store)
+    store.control.reconcile()
+    pooled = {"n": 300, "family": "normal", "components": 2, "positions": (1.0, 2.0), "shares": (0.4, 0.6)}
+    kept = {"outcome": "confirmed", "sentence": "again", "n_first": 150, "n_again": 150, "dip_q": 0.01,
+            "power": None, "pooled": pooled}  # fmt: skip
+    first, *others = judgements(ids)
+    store.analyses.judge(campaign_id, VERSION, [replace(first, confirmation=kept), *others])
+    shown, *rest = store.campaigns.configurations(campaign_id)
+    assert shown.confirmation == Confirmation.from_dict(kept)
+    assert shown.confirmation is not None
+    assert shown.confirmation.outcome is Outcome.CONFIRMED
+    assert shown.confirmation.pooled == Pooled(**pooled)
+    assert {one.confirmation for one in rest} == {None}
 
 
 def test_a_cancelled_campaign_is_judged_by_what_it_has(store: StoreUnderTest) -> None:

@@ -63,6 +63,7 @@ class Analyses:
             if row.id in words:
                 word = words[row.id]
                 row.dip_q, row.verdict, row.sentence = word.dip_q, word.verdict, word.sentence
+                row.confirmation = word.confirmation
         return True
 
     @transaction

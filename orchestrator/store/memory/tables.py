@@ -151,6 +151,7 @@ class AnalysisRow:
     sentence: str | None = None
     dip_q: float | None = None
     final: bool = False
+    confirmation: Mapping[str, Any] | None = None
 
     @property
     def selection(self) -> Mapping[str, Any]:

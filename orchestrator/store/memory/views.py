@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 
 from orchestrator.contracts.campaigns import Campaign, Configuration, ExportRow
+from orchestrator.contracts.confirmations import Confirmation
 from orchestrator.contracts.designs import Level
 from orchestrator.contracts.findings import ConfigurationPage, MeasuredRun
 from orchestrator.store.memory.tables import AnalysisRow, CampaignRow, RunRow, SettingRow
@@ -122,8 +123,14 @@ def _configuration(setting: SettingRow, mode: str, analysis: AnalysisRow | None)
         error=None if analysis is None or analysis.result is None else analysis.result.error,
         median=None if analysis is None or analysis.result is None else analysis.result.median,
         variation=None if analysis is None or analysis.result is None else analysis.result.variation,
+        confirmation=_confirmation(analysis),
         **{column: fit.get(column) for column in FIT_COLUMNS},
     )
+
+
+def _confirmation(analysis: AnalysisRow | None) -> Confirmation | None:
+    kept = None if analysis is None else analysis.confirmation
+    return None if kept is None else Confirmation.from_dict(kept)
 
 
 def _measurements(setting: SettingRow, row: RunRow) -> Iterator[ExportRow]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -42,9 +43,11 @@ _UNJUDGED = text("""
     ORDER BY c.id
 """)
 _JUDGE = text("""
-    UPDATE analyses AS a SET dip_q = j.dip_q, verdict = j.verdict, sentence = j.sentence, final = true
+    UPDATE analyses AS a SET dip_q = j.dip_q, verdict = j.verdict, sentence = j.sentence, final = true,
+                             confirmation = CAST(j.confirmation AS jsonb)
     FROM unnest(CAST(:ids AS bigint[]), CAST(:dip_qs AS float8[]), CAST(:verdicts AS text[]),
-                CAST(:sentences AS text[])) AS j (id, dip_q, verdict, sentence)
+                CAST(:sentences AS text[]), CAST(:confirmations AS text[]))
+        AS j (id, dip_q, verdict, sentence, confirmation)
     WHERE a.id = j.id AND a.campaign_id = :campaign AND a.current AND a.version = :version
 """)
 _FITTED = text("""
@@ -113,6 +116,7 @@ class PostgresAnalyses:
                 "dip_qs": [judgement.dip_q for judgement in judgements],
                 "verdicts": [judgement.verdict for judgement in judgements],
                 "sentences": [judgement.sentence for judgement in judgements],
+                "confirmations": [_as_json(judgement.confirmation) for judgement in judgements],
             }
             connection.execute(_JUDGE, {"campaign": campaign_id, "version": version, **columns})
         return True
@@ -122,6 +126,10 @@ class PostgresAnalyses:
         with self._database.streaming() as connection:
             for row in connection.execute(_FITTED, {"campaign": campaign_id, "verdict": verdict}):
                 yield Fitted(**{**row._mapping, "sample": tuple(row.sample)})
+
+
+def _as_json(confirmation: Mapping[str, Any] | None) -> str | None:
+    return None if confirmation is None else json.dumps(confirmation)
 
 
 def _analysis(row: Any) -> Analysis:
