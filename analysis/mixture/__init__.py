@@ -1,6 +1,6 @@
 """Mixtures of six families with one to five components: fit, select by BIC, quantiles and their standard errors."""
 
-from analysis.mixture.bootstrap import bootstrap_each, quantile_se_bootstrap
+from analysis.mixture.bootstrap import bootstrap_each, quantile_se_bootstrap, redraw
 from analysis.mixture.families import NAMES as FAMILY_NAMES
 from analysis.mixture.fit import Fit
 from analysis.mixture.many import Failure, select_each, select_many
@@ -19,6 +19,7 @@ __all__ = [
     "check_quantile",
     "fit",
     "quantile_se_bootstrap",
+    "redraw",
     "select",
     "select_each",
     "select_many",

@@ -91,6 +91,10 @@ class Family:
         """Mean of x; inf where it does not exist."""
         raise NotImplementedError
 
+    def mean_square(self, location: Array, scale: Array) -> Array:
+        """Mean of x^2; inf where it does not exist. log x^2 = 2 log x has twice the location and twice the scale."""
+        return self.mean(2 * location, 2 * scale) if self.needs_positive else location**2 + scale**2
+
     def places(self, z: Array, location: Array, scale: Array) -> Array:
         """x at standardised places z: what the density looks like around a component."""
         y = location + scale * z
@@ -265,6 +269,9 @@ class Gamma(Family):
 
     def mean(self, location: Array, scale: Array) -> Array:
         return location * scale
+
+    def mean_square(self, location: Array, scale: Array) -> Array:
+        return location * (location + 1) * scale**2
 
     def places(self, z: Array, location: Array, scale: Array) -> Array:
         return location * scale * np.exp(z * location**-0.5)

@@ -5,8 +5,8 @@ where the density is under-fitted), and from what the families before found. Bac
 component left out, and from what all other families found.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -56,24 +56,41 @@ def search(sample: Sample, families: Sequence[str], components: int, floor: floa
     problems = pose(thinned, families, most, floor)
     found = _search(kernels, problems, most)
     for problem in problems:
-        whole = replace(problem, points=points_for(sample, problem.family, floor))
+        whole = points_for(sample, problem.family, floor)
         for k in range(1, most + 1):
             key = (problem.family.name, k)
-            found[key] = _climb(kernels, whole, [found[key].sketch[None]], -np.inf, 1)
+            found[key] = _climb(kernels, problem.family, whole, [found[key].sketch[None]], target=-np.inf, finalists=1)
     return found
+
+
+def follow(sample: Sample, starts_at: Mapping[tuple[str, int], Array], floor: float) -> dict[tuple[str, int], Found]:
+    """The maximum that each sketch, (3, k), leads to on a sample; by family and number of components, as `search`.
+
+    Nothing else is tried: for samples drawn from one that was searched.
+    """
+    kernels = best_kernels()
+    points = {name: points_for(sample, FAMILIES[name], floor) for name in {name for name, _ in starts_at}}
+    return {
+        key: _climb(kernels, FAMILIES[key[0]], points[key[0]], [sketch[None]], target=-np.inf, finalists=1)
+        for key, sketch in starts_at.items()
+    }
 
 
 def _search(kernels: Kernels, problems: Sequence[Problem], most: int) -> dict[tuple[str, int], Found]:
     found: dict[tuple[str, int], Found] = {}
     for k in range(1, most + 1):
         for problem in problems:
-            found[problem.family.name, k] = _climb(kernels, problem, _forward(problem, found, k), -np.inf, FORWARD)
+            found[problem.family.name, k] = _climb(
+                kernels, problem.family, problem.points, _forward(problem, found, k), target=-np.inf, finalists=FORWARD
+            )
     for k in range(most, 1, -1):
         for problem in problems:
             better = _backward(problem, found, k)
             if better:
                 incumbent = found[problem.family.name, k]
-                end = _climb(kernels, problem, better, incumbent.loglik, BACKWARD)
+                end = _climb(
+                    kernels, problem.family, problem.points, better, target=incumbent.loglik, finalists=BACKWARD
+                )
                 found[problem.family.name, k] = max(incumbent, end, key=lambda one: one.loglik)
     return found
 
@@ -93,9 +110,10 @@ def pose(sample: Sample, families: Sequence[str], components: int, floor: float)
     return problems
 
 
-def _climb(kernels: Kernels, problem: Problem, sketches: list[Array], target: float, finalists: int) -> Found:
+def _climb(
+    kernels: Kernels, family: Family, points: Points, sketches: list[Array], *, target: float, finalists: int
+) -> Found:
     """The highest maximum these starts lead to by EM and Newton; anything where none above `target` is in sight."""
-    family, points = problem.family, problem.points
     theta = starts.theta_of(family, np.concatenate(sketches), points.floor)
     theta, loglik = kernels.em(family.kernel, points, theta, EM_STEPS)
     ends = kernels.newton(family.kernel, points, kernels.ranked(theta, loglik, finalists), target)

@@ -1,0 +1,32 @@
+"""How precisely quantiles are known after n runs, and how many runs a target asks for (docs/sample-size.md)."""
+
+from analysis.sample_size.adaptive import Step, grow
+from analysis.sample_size.candidates import Candidates, choose
+from analysis.sample_size.confirm import confirm
+from analysis.sample_size.enough import RESAMPLES, Need, interval, need
+from analysis.sample_size.order_statistics import order_interval
+from analysis.sample_size.precision import Precision, of_fit, of_sample
+from analysis.sample_size.target import ESTIMATORS, SCALES, Centre, Target, centre_of_fit, centre_of_sample, sizes
+
+__all__ = [
+    "ESTIMATORS",
+    "RESAMPLES",
+    "SCALES",
+    "Candidates",
+    "Centre",
+    "Need",
+    "Precision",
+    "Step",
+    "Target",
+    "centre_of_fit",
+    "centre_of_sample",
+    "choose",
+    "confirm",
+    "grow",
+    "interval",
+    "need",
+    "of_fit",
+    "of_sample",
+    "order_interval",
+    "sizes",
+]

@@ -1,0 +1,43 @@
+"""A sample that grows until its target is met: pilot, fit, top up, refit."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from analysis.mixture import Options
+from analysis.sample_size.candidates import choose
+from analysis.sample_size.enough import Need, need
+from analysis.sample_size.target import Target, centre_of_sample
+
+PILOT = 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A sample of n runs, and what its fit asks for. It is the last where `next_n` is n."""
+
+    n: int
+    need: Need
+
+    @property
+    def next_n(self) -> int:
+        """How many runs there shall be."""
+        return self.need.n
+
+
+def grow(
+    runs: Callable[[int], ArrayLike], target: Target, *, pilot: int = PILOT, options: Options | None = None
+) -> Iterator[Step]:
+    """Fit the first `pilot` runs, then as many as that fit asks for, until they are enough or `target.max_n`.
+
+    `runs(n)` gives the first n runs, shape (n,). Raises `BadSampleError` as `select` does.
+    """
+    chosen, n = options or Options(), pilot
+    while True:
+        x = runs(n)
+        step = Step(n=n, need=need(choose(x, chosen), target, centre_of_sample(x), x))
+        yield step
+        if step.next_n <= n:
+            return
+        n = step.next_n
