@@ -27,7 +27,10 @@ BEGIN
         ORDER BY campaign_id, state   -- one order for all, so that no two transactions wait for each other
         ON CONFLICT (campaign_id, state, slot) DO UPDATE SET jobs = c.jobs + EXCLUDED.jobs;
     END IF;
-    IF EXISTS (SELECT FROM now_rows WHERE state NOT IN ('offered', 'leased')) THEN
+    -- One at a time: PostgreSQL lets those that notify commit one after the other, each with its wait for the disk.
+    -- Whoever finds another at it leaves it to the controller, which looks twice whenever it was woken.
+    IF EXISTS (SELECT FROM now_rows WHERE state NOT IN ('offered', 'leased'))
+        AND pg_try_advisory_xact_lock(1836016756, 0) THEN
         PERFORM pg_notify('modescope', 'jobs');
     END IF;
     RETURN NULL;

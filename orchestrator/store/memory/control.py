@@ -40,10 +40,11 @@ class Control:
     def analysis_due(self) -> bool:
         return any(True for _ in due(self.tables)) or any(map(wants_judgement, self.tables.campaigns.values()))
 
-    def wait(self, timeout_s: float) -> None:
+    def wait(self, timeout_s: float) -> bool:
         with self.tables.changed:
-            self.tables.changed.wait_for(lambda: self.tables.changes > self._seen_changes, timeout_s)
+            changed = self.tables.changed.wait_for(lambda: self.tables.changes > self._seen_changes, timeout_s)
             self._seen_changes = self.tables.changes
+        return changed
 
     @contextmanager
     def leader(self) -> Iterator[bool]:

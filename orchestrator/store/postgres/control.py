@@ -78,14 +78,13 @@ class PostgresControl:
         with self._deciding() as connection:
             return bool(connection.execute(decisions.ANALYSIS_DUE).scalar_one())
 
-    def wait(self, timeout_s: float) -> None:
-        """Sleep until the database says that something changed, at most `timeout_s`."""
+    def wait(self, timeout_s: float) -> bool:
+        """Sleep until the database says that something changed, at most `timeout_s`; did it?"""
         if self._listener is None or self._listener.closed:
             self._listener = self._database.listening()
-            return  # whatever was said before we listened, look once
+            return True  # whatever was said before we listened, look once
         with self._database.translating():
-            for _ in self._listener.notifies(timeout=timeout_s, stop_after=1):
-                pass
+            return bool(list(self._listener.notifies(timeout=timeout_s, stop_after=1)))
 
     def close(self) -> None:
         """Stop listening."""

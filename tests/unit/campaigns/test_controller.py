@@ -70,11 +70,12 @@ def test_a_database_that_is_away_is_waited_for(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("orchestrator.campaigns.controller.IDLE_S", 0.0)
     passes = iter([UnavailableError(), None])
 
-    def wait(_timeout_s: float) -> None:
+    def wait(_timeout_s: float) -> bool:
         problem = next(passes)
         if problem is not None:
             raise problem
         controller.stop()
+        return False
 
     monkeypatch.setattr(store.control, "wait", wait)
     controller.run()
