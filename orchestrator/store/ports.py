@@ -260,8 +260,11 @@ class Control(Protocol):
     def analysis_due(self) -> bool:
         """Is there analysis work that nobody has leased?"""
 
-    def wait(self, timeout_s: float) -> None:
-        """Sleep until something changed (a job ended, a campaign came), at most `timeout_s`."""
+    def wait(self, timeout_s: float) -> bool:
+        """Sleep until something changed (a job ended, a campaign came), at most `timeout_s`; did it?
+
+        What changes while another change is being committed may not wake anybody: look again a moment later.
+        """
 
     def leader(self) -> AbstractContextManager[bool]:
         """Hold the controllers' lock for one pass; False when another controller has it."""
