@@ -8,6 +8,17 @@ BEGIN
     PERFORM tell('job_set_aside', format('job %s set aside: %s', p_job.id, p_reason), p_job.campaign_id, NULL);
 END $$;
 
+-- Set every job of a campaign aside that nobody holds; how many that were.
+CREATE FUNCTION give_up(p_campaign integer, p_reason text) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+    v_jobs integer;
+BEGIN
+    UPDATE jobs SET state = 'set_aside', node_id = NULL, offered_at = NULL, reason = p_reason
+    WHERE campaign_id = p_campaign AND state IN ('queued', 'offered');
+    GET DIAGNOSTICS v_jobs = ROW_COUNT;
+    RETURN v_jobs;
+END $$;
+
 -- Count a node-class failure: a job that fails again says nothing new, unless there is no other to try.
 CREATE FUNCTION strike(p_job jobs, p_reason text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE

@@ -10,7 +10,7 @@ BEGIN
     FROM (
         SELECT t.id, md5(string_agg(r.id::text, ',' ORDER BY r.replicate)) AS digest
         FROM settings AS t
-        JOIN campaigns AS c ON c.id = t.campaign_id AND t.valid_runs = c.replicates
+        JOIN campaigns AS c ON c.id = t.campaign_id AND t.valid_runs = coalesce(t.replicates, c.replicates)
         JOIN runs AS r ON r.setting_id = t.id AND r.validity = 'valid'
         WHERE t.id = ANY (p_settings)
         GROUP BY t.id
@@ -111,7 +111,7 @@ BEGIN
             FROM (SELECT c.setting_id, sum(c.valid) AS valid FROM counted AS c WHERE c.valid > 0
                   GROUP BY c.setting_id ORDER BY c.setting_id) AS k
             WHERE t.id = k.setting_id
-            RETURNING t.id, t.campaign_id, t.valid_runs
+            RETURNING t.id, t.campaign_id, t.valid_runs, t.replicates
         ), of_nodes AS (
             SELECT t.campaign_id, s.node_id, sum(c.valid) AS valid, sum(c.invalid) AS invalid,
                    sum(c.superseded) AS superseded
@@ -131,7 +131,7 @@ BEGIN
                (SELECT array_agg(DISTINCT k.job_id) FROM stored AS k) AS jobs,
                (SELECT array_agg(k.id) FROM stored AS k WHERE k.validity = 'superseded') AS superseded,
                (SELECT array_agg(k.id) FROM sampled AS k JOIN campaigns AS c ON c.id = k.campaign_id
-                WHERE k.valid_runs = c.replicates) AS complete
+                WHERE k.valid_runs = coalesce(k.replicates, c.replicates)) AS complete
         INTO v_turn;
         v_stored := v_stored || v_turn.ids;
         v_jobs := v_jobs || v_turn.jobs;

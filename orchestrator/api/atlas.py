@@ -51,7 +51,7 @@ def gather(store: Store, campaign_id: int) -> Atlas:
 
 def metric_of(store: Store, campaign: Campaign) -> Metric:
     """What it measures; its study, which is large, is read only where that depends on it."""
-    options = store.campaigns.study(campaign.id).engine_options if campaign.engine == "command" else {}
+    options = store.campaigns.study(campaign.id).engine_options if campaign.engine in metrics.WITH_OWN_METRIC else {}
     return metrics.of(campaign.engine, options)
 
 

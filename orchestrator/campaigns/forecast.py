@@ -23,6 +23,7 @@ from analysis.service_rate.time_left import (
 )
 from orchestrator.campaigns.speed import Costs, Speed
 from orchestrator.contracts.campaigns import Campaign, State
+from orchestrator.contracts.engines import IMPORTED
 from orchestrator.contracts.rates import Forecast, FoundRate, OpenWork
 from orchestrator.store.ports import Store
 
@@ -56,8 +57,9 @@ NOTHING_AHEAD = TimeLeft(median_s=0.0, low_s=0.0, high_s=0.0, nodes=0)
 
 
 def running(store: Store) -> list[Campaign]:
-    """Campaigns that are not over, in the order in which they get their nodes."""
-    return sorted((one for one in store.campaigns.all() if one.state is State.RUNNING), key=lambda one: one.id)
+    """Campaigns that are not over, in the order in which they get their nodes; what is imported wants none."""
+    found = (one for one in store.campaigns.all() if one.state is State.RUNNING and one.engine != IMPORTED)
+    return sorted(found, key=lambda one: one.id)
 
 
 def ask(store: Store, campaign_id: int, what_if: WhatIf = AS_IT_IS, *, seed: int = 0) -> Forecast:

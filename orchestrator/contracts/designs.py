@@ -22,6 +22,8 @@ class Setting:
     modes: tuple[str, ...]
     control: str | None = None
     """The name of the synthetic control this setting plays, if it is one."""
+    replicates: int | None = None
+    """How many it has of its own (imported results); None: as many as the study says."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,3 +37,7 @@ class Design:
     def configuration_count(self) -> int:
         """How many (setting, mode) pairs there are."""
         return sum(len(setting.modes) for setting in self.settings)
+
+    def run_count(self, replicates: int) -> int:
+        """How many runs make it complete, where the study says `replicates`."""
+        return sum(replicates if setting.replicates is None else setting.replicates for setting in self.settings)

@@ -133,7 +133,25 @@ class CommandOptions:
     timeout_s: float = 600.0
 
 
-Options = IozoneOptions | FioOptions | BuiltinOptions | ReplayOptions | CommandOptions
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImportedOptions:
+    """What `modescope import` found: no node offers it, no study may ask for it, nothing is ever handed out."""
+
+    modes: ClassVar[tuple[str, ...] | None] = None
+    default_modes: ClassVar[tuple[str, ...] | None] = None
+    required_factors: ClassVar[tuple[str, ...]] = ()
+    overridden_by_factors: ClassVar[tuple[str, ...]] = ()
+    source: str
+    """The name of the file or folder."""
+    sha256: str
+    """Of the data and of the mapping by which it was read."""
+    metric: str = "throughput"
+    unit: str = "kB/s"
+    larger_is_better: bool = True
+    timeout_s: float = 600.0
+
+
+Options = IozoneOptions | FioOptions | BuiltinOptions | ReplayOptions | CommandOptions | ImportedOptions
 
 KINDS: Mapping[str, type[Options]] = {
     "iozone": IozoneOptions,
@@ -142,6 +160,10 @@ KINDS: Mapping[str, type[Options]] = {
     "command": CommandOptions,
     "replay": ReplayOptions,
 }
+"""What a study may measure with."""
+
+IMPORTED = "imported"
+_KNOWN: Mapping[str, type[Options]] = {**KINDS, IMPORTED: ImportedOptions}
 
 
 def options(name: str, given: Mapping[str, object], *, where: str = "engine") -> Options:
@@ -149,7 +171,7 @@ def options(name: str, given: Mapping[str, object], *, where: str = "engine") ->
 
     Raises StudyError for an unknown engine, an unknown option (naming the nearest right one) or a wrong type.
     """
-    kind = KINDS.get(name)
+    kind = _KNOWN.get(name)
     if kind is None:
         raise StudyError(f"{where}: {name!r} is not one of {', '.join(KINDS)}{_nearest(name, KINDS)}")
     known = {option.name: option for option in fields(kind)}

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from orchestrator.contracts.engines import IMPORTED
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Metric:
@@ -37,12 +39,13 @@ class Metric:
 
 
 THROUGHPUT = Metric()
-"""Of all engines but `command`, whose program may print anything."""
+"""Of all engines but `command`, whose program may print anything, and of what was imported."""
+WITH_OWN_METRIC = frozenset({"command", IMPORTED})
 
 
 def of(engine: str, options: Mapping[str, object]) -> Metric:
     """What a study with this engine measures; `options` as they are kept with its campaign."""
-    if engine != "command":
+    if engine not in WITH_OWN_METRIC:
         return THROUGHPUT
     return Metric(
         name=str(options.get("metric", THROUGHPUT.name)),

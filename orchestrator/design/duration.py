@@ -20,6 +20,7 @@ from orchestrator.contracts.engines import (
     BuiltinOptions,
     CommandOptions,
     FioOptions,
+    ImportedOptions,
     IozoneOptions,
     Options,
     ReplayOptions,
@@ -79,7 +80,7 @@ def invocation_s(options: Options, setting: Mapping[str, Level], modes: tuple[st
     match options:
         case ReplayOptions():
             return options.run_s
-        case CommandOptions():
+        case CommandOptions() | ImportedOptions():
             return 0.0  # nobody here knows
         case FioOptions():
             return len({"initial_writers", *modes}) * FIO_START_S + _transfer_s(setting, modes)

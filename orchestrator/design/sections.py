@@ -48,6 +48,10 @@ class Engine:
     def read(cls, given: object) -> Engine:
         """`iozone`, or `{name: iozone, settle_s: 0}`. Raises StudyError."""
         match given:
+            case engines.IMPORTED | {"name": engines.IMPORTED}:
+                raise StudyError(
+                    "engine: 'imported' marks what `modescope import` brought in; nothing measures with it"
+                )
             case str():
                 return cls(name=given, options=engines.options(given, {}))
             case {"name": str(name), **options}:

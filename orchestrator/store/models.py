@@ -102,6 +102,7 @@ class Campaign(Base):
     first_claim_at: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]
     missing: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'"))
+    expected_runs: Mapped[int | None]
     archived_at: Mapped[datetime | None]
     archive: Mapped[dict[str, Any] | None]
 
@@ -117,6 +118,7 @@ class Setting(Base):
     modes: Mapped[list[str]]
     control: Mapped[str | None]
     valid_runs: Mapped[int] = mapped_column(server_default=text("0"))
+    replicates: Mapped[int | None]
 
 
 class Job(Base):

@@ -67,6 +67,12 @@ class Campaigns(Protocol):
     def cancel(self, campaign_id: int) -> Campaign:
         """Open jobs become cancelled; runs made so far stay. A second time is a no-op."""
 
+    def give_up(self, campaign_id: int, reason: str) -> int:
+        """Set every job aside that nobody holds, for this reason; how many that were.
+
+        Of an imported campaign: what it lacks, nobody can measure.
+        """
+
     def configurations(
         self,
         campaign_id: int,

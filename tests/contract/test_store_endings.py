@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
 
+from orchestrator.contracts.campaigns import State, Submission
+from orchestrator.contracts.designs import Design
 from orchestrator.contracts.jobs import Assignment, Ending, FailureKind
 from tests.contract.agents import Agent
 from tests.contract.stores import StoreUnderTest
@@ -138,3 +141,38 @@ def test_one_node_does_not_release_what_another_holds(store: StoreUnderTest) -> 
     assert store.jobs.release_node("n2", other.session) == []
     assert store.jobs.held_by("n1") == [job.job_id]
     assert store.jobs.held_by("a node nobody knows") == []
+
+
+def of_unequal_size() -> Submission:
+    """Two settings, of one replicate and of two."""
+    planned = study(settings=2, replicates=2, per_job=1)
+    small = replace(planned.design.settings[0], replicates=1)
+    design = Design(factors=planned.design.factors, settings=(small, planned.design.settings[1]))
+    jobs_of = [job for job in planned.jobs if (job.setting, job.block) != (0, 1)]
+    return replace(planned, design=design, jobs=jobs_of)
+
+
+def test_a_setting_may_have_fewer_replicates_than_its_campaign(store: StoreUnderTest) -> None:
+    agent = Agent(store)
+    campaign_id = submitted(store, of_unequal_size())
+    assert store.campaigns.get(campaign_id).expected_runs == 3
+    assert [setting.replicates for setting in store.campaigns.design(campaign_id).settings] == [1, None]
+    agent.work_off()
+    assert store.campaigns.get(campaign_id).state is State.COMPLETE
+    assert store.overviews.family(campaign_id)[0].campaign.expected_runs == 3
+    batch = store.analyses.lease("v1")
+    assert batch is not None
+    assert sorted(len(one.sample) for one in batch.analyses) == [1, 1, 2, 2]
+
+
+def test_what_is_given_up_ends_its_campaign_incomplete(store: StoreUnderTest) -> None:
+    agent = Agent(store)
+    campaign_id = submitted(store, study(settings=3))
+    held = agent.take()
+    assert store.campaigns.give_up(campaign_id, "not in the bundle") == 2
+    assert jobs(store, campaign_id) == {"leased": 1, "set_aside": 2}
+    agent.measure(held)
+    agent.finish(held)
+    store.control.reconcile()
+    ended = store.campaigns.get(campaign_id)
+    assert (ended.state, ended.missing) == (State.INCOMPLETE, {"not in the bundle": 2})

@@ -81,6 +81,8 @@ def engine(name: str, given: Mapping[str, object], bench: Bench) -> Engine:
             return Builtin(options, bench.runner, bench.aimed_at(options.target).target)
         case contracts.ReplayOptions():
             return Replay(options, bench.runner.stop, bench.inventory.recordings)
+        case contracts.ImportedOptions():
+            raise JobFailure(FailureKind.STUDY, "what was imported cannot be measured")
 
 
 def available(bench: Bench) -> dict[str, str]:

@@ -28,6 +28,8 @@ from orchestrator.store.memory.progress import progress
 from orchestrator.store.memory.tables import CampaignRow, JobRow, SettingRow, Tables, transaction
 from orchestrator.store.rules import no_configuration, places_of
 
+UNHELD = frozenset({JobState.QUEUED, JobState.OFFERED})
+
 
 class Campaigns:
     """See `ports.Campaigns`."""
@@ -98,6 +100,13 @@ class Campaigns:
             self._cancel(self._running(campaign_id))
             self._audit(Deed.CAMPAIGN_CANCELLED, row)
         return views.campaign(row)
+
+    @transaction
+    def give_up(self, campaign_id: int, reason: str) -> int:
+        unheld = [job for job in self.tables.campaign(campaign_id).jobs if job.state in UNHELD]
+        for job in unheld:
+            transitions.set_aside(self.tables, job, reason)
+        return len(unheld)
 
     @transaction
     def configurations(

@@ -58,7 +58,7 @@ class CampaignRow:
 
     @property
     def expected_runs(self) -> int:
-        return len(self.settings) * self.submission.replicates
+        return self.submission.design.run_count(self.submission.replicates)
 
     @property
     def takes_work(self) -> bool:
@@ -78,6 +78,12 @@ class SettingRow:
     """Replicate -> the run that counts."""
     jobs: list[JobRow] = field(default_factory=list)
     analyses: list[AnalysisRow] = field(default_factory=list)
+
+    @property
+    def replicates(self) -> int:
+        """How many make its sample complete."""
+        own = self.setting.replicates
+        return self.campaign.submission.replicates if own is None else own
 
 
 @dataclass(kw_only=True, slots=True, eq=False)

@@ -145,6 +145,12 @@ class PostgresCampaigns:
             raise ConflictError(f"campaign {campaign_id} has already ended: it is {campaign.state}")
         return campaign
 
+    def give_up(self, campaign_id: int, reason: str) -> int:
+        """Set every job aside that nobody holds."""
+        with self._database.writing() as connection:
+            found: int = connection.execute(select(func.give_up(campaign_id, reason))).scalar_one()
+        return found
+
     def configurations(
         self,
         campaign_id: int,
@@ -276,6 +282,7 @@ def _row(submission: Submission) -> dict[str, Any]:
         "max_tries": submission.max_tries,
         "setting_count": len(submission.design.settings),
         "configuration_count": submission.design.configuration_count,
+        "expected_runs": submission.design.run_count(submission.replicates),
     }
 
 
@@ -285,11 +292,12 @@ def _cursor(connection: Connection) -> psycopg.Cursor[Any]:
 
 
 def _copy_settings(connection: Connection, campaign_id: int, design: Design) -> None:
-    into = "COPY settings (campaign_id, ordinal, levels, modes, control) FROM STDIN"
+    into = "COPY settings (campaign_id, ordinal, levels, modes, control, replicates) FROM STDIN"
     with _cursor(connection) as cursor, cursor.copy(into) as copy:
         for setting in design.settings:
             levels = json.dumps(setting.levels)
-            copy.write_row((campaign_id, setting.ordinal, levels, list(setting.modes), setting.control))
+            kind = (list(setting.modes), setting.control, setting.replicates)
+            copy.write_row((campaign_id, setting.ordinal, levels, *kind))
 
 
 def _copy_jobs(connection: Connection, campaign_id: int, submission: Submission) -> None:
@@ -332,4 +340,10 @@ def _event(row: Any) -> Event:
 
 
 def _setting(row: Any) -> Setting:
-    return Setting(ordinal=row.ordinal, levels=tuple(row.levels), modes=tuple(row.modes), control=row.control)
+    return Setting(
+        ordinal=row.ordinal,
+        levels=tuple(row.levels),
+        modes=tuple(row.modes),
+        control=row.control,
+        replicates=row.replicates,
+    )

@@ -106,7 +106,7 @@ COUNT_ANEW = text("""
         SELECT c.id FROM campaigns AS c
         WHERE c.state = 'incomplete'
           AND (SELECT sum(value::bigint) FROM jsonb_each_text(c.missing))
-              <> c.setting_count * c.replicates
+              <> coalesce(c.expected_runs, c.setting_count * c.replicates)
                  - (SELECT coalesce(sum(h.valid), 0) FROM shares AS h WHERE h.campaign_id = c.id)
     ), changed AS (
         UPDATE campaigns AS c

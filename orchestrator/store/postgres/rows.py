@@ -21,7 +21,7 @@ def campaign(row: Any) -> Campaign:
         replicates=row.replicates,
         settings=row.setting_count,
         configurations=row.configuration_count,
-        expected_runs=row.setting_count * row.replicates,
+        expected_runs=row.setting_count * row.replicates if row.expected_runs is None else row.expected_runs,
         created_at=row.created_at.timestamp(),
         ended_at=_timestamp(row.ended_at),
         missing=row.missing,
