@@ -95,13 +95,18 @@ class Client:
         self,
         campaign_id: int,
         *,
-        flag: str,
-        replicates: int | None = None,
+        flag: str | None = None,
+        configurations: Sequence[tuple[int, str]] = (),
         seed: int | None = None,
         key: str | None = None,
+        **wanted: object,
     ) -> tuple[Campaign, bool]:
-        """Measure the configurations with this verdict (or `incomplete`) again, as a child campaign."""
-        body = {"flag": flag, "replicates": replicates, "seed": seed}
+        """Measure configurations again, as a child campaign: those with a verdict (or `incomplete`), or these.
+
+        `configurations` are (setting id, mode) pairs; `wanted` holds the other fields of `api.models.Rerun`.
+        """
+        pairs = [{"setting_id": setting_id, "mode": mode} for setting_id, mode in configurations]
+        body = {"flag": flag, "configurations": pairs, "seed": seed, **wanted}
         return self._create(f"campaigns/{campaign_id}/rerun", body, key)
 
     def campaigns(self) -> tuple[Campaign, ...]:

@@ -5,7 +5,7 @@ Answers are the frozen values of `orchestrator.contracts`, which pydantic writes
 
 from __future__ import annotations
 
-from typing import Generic, Self, TypeVar
+from typing import Generic, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -43,7 +43,10 @@ class Picked(Value):
 
 
 class Rerun(Value):
-    """Which configurations to measure again, in a child campaign: those with a flag, or those picked."""
+    """Which configurations to measure again, in a child campaign: those with a flag, or of a filter, or those picked.
+
+    Size: by one of `replicates`, `hours` and `power`; as many runs as before by none.
+    """
 
     flag: str | None = Field(
         default=None, description="A verdict, such as `multimodal`; or `incomplete`: whatever lacks valid runs."
@@ -51,13 +54,28 @@ class Rerun(Value):
     configurations: tuple[Picked, ...] = Field(
         default=(), max_length=100_000, description="Picked ones; a setting is measured once, with all its modes."
     )
-    replicates: int | None = Field(default=None, ge=1, description="As many as before when not given.")
+    mode: str | None = Field(default=None, max_length=200, description="Only this mode.")
+    levels: dict[str, str] = Field(default={}, max_length=20, description="Only these levels: factor -> level.")
+    replicates: int | None = Field(default=None, ge=1, description="Runs of each setting.")
+    hours: float | None = Field(default=None, gt=0, le=1e6, description="As many runs as so much node time allows.")
+    power: float | None = Field(
+        default=None, ge=0.5, le=0.95, description="As many runs as show the weakest flag again with this probability."
+    )
+    nodes: Literal["same", "any"] | tuple[str, ...] = Field(
+        default="same",
+        description="Those that measured a setting, in the same proportions; any, as the campaign was placed; names.",
+    )
     seed: int | None = Field(default=None, ge=0, description="Of the order; one is chosen when not given.")
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
-        if (self.flag is None) == (not self.configurations):
-            raise ValueError("give a flag, or configurations")
+        filtered = self.mode is not None or bool(self.levels)
+        if bool(self.configurations) == (self.flag is not None or filtered):
+            raise ValueError("give a flag, a filter (mode, levels) or both; or configurations")
+        if sum(one is not None for one in (self.replicates, self.hours, self.power)) > 1:
+            raise ValueError("give one of replicates, hours and power")
+        if not self.nodes:
+            raise ValueError("nodes: name at least one")
         return self
 
 

@@ -8,12 +8,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from orchestrator.campaigns import sizing
 from orchestrator.campaigns.admission import check_engines
+from orchestrator.campaigns.sizing import Size
 from orchestrator.contracts.campaigns import Campaign, Configuration, Progress
 from orchestrator.contracts.errors import ConflictError, NotFoundError
 from orchestrator.store.ports import Store
 from orchestrator.store.rules import no_configuration
 
+AS_BEFORE = Size()
 INCOMPLETE = "incomplete"
 """Beside the verdicts: the flag of whatever lacks valid runs."""
 
@@ -43,59 +46,76 @@ def pairs(first: Iterable[Configuration], again: Iterable[Configuration]) -> tup
     )
 
 
-def ordinals(flag: str, progress: Progress, configurations: Sequence[Configuration]) -> tuple[int, ...]:
-    """The ordinals of the settings that have a configuration with this flag, in order.
+def flagged(flag: str, progress: Progress, configurations: Sequence[Configuration]) -> tuple[Configuration, ...]:
+    """Those that carry this flag, in order.
 
-    All modes of such a setting are measured again: they come from one invocation.
+    All modes of their settings are measured again: they come from one invocation.
     Raises ConflictError when the verdicts are not final, or nothing carries the flag.
     """
     campaign = progress.campaign
     if flag == INCOMPLETE:
-        chosen = {found.ordinal for found in configurations if found.valid_runs < campaign.replicates}
+        chosen = [found for found in configurations if found.valid_runs < campaign.replicates]
     else:
         _check_final(flag, progress)
-        chosen = {found.ordinal for found in configurations if found.verdict == flag}
+        chosen = [found for found in configurations if found.verdict == flag]
     if not chosen:
         raise ConflictError(_nothing(flag, campaign, configurations))
-    return tuple(sorted(chosen))
+    return tuple(chosen)
 
 
-def ordinals_of(
-    picked: Collection[tuple[int, str]], campaign_id: int, found: Iterable[Configuration]
-) -> tuple[int, ...]:
-    """The ordinals of the settings of these (setting id, mode) pairs, in order; each once, however many of its modes.
+def filtered(campaign_id: int, found: Sequence[Configuration]) -> tuple[Configuration, ...]:
+    """Whatever passed a filter. Raises ConflictError when that is nothing."""
+    if not found:
+        raise ConflictError(f"campaign {campaign_id}: no configuration passes this filter; nothing to re-run")
+    return tuple(found)
+
+
+def picked(
+    pairs: Collection[tuple[int, str]], campaign_id: int, found: Iterable[Configuration]
+) -> tuple[Configuration, ...]:
+    """The configurations of these (setting id, mode) pairs.
 
     `found`: the campaign's configurations. Raises NotFoundError for a pair that is not among them.
     """
-    ordinal_of = {(one.setting_id, one.mode): one.ordinal for one in found}
-    missing = [pair for pair in picked if pair not in ordinal_of]
+    known = {(one.setting_id, one.mode): one for one in found}
+    missing = [pair for pair in pairs if pair not in known]
     if missing:
         raise NotFoundError(no_configuration(campaign_id, *missing[0]))
-    return tuple(sorted({ordinal_of[pair] for pair in picked}))
+    return tuple(known[pair] for pair in pairs)
 
 
 def submit(
-    store: Store, campaign_id: int, chosen: Collection[int], *, key: str, seed: int | None, replicates: int | None
+    store: Store,
+    campaign_id: int,
+    chosen: Sequence[Configuration],
+    *,
+    key: str,
+    seed: int | None = None,
+    size: Size = AS_BEFORE,
+    nodes: str | Sequence[str] = sizing.SAME,
 ) -> tuple[Campaign, bool]:
-    """Store a child campaign of the settings with these ordinals; True when it is new.
+    """Store a child campaign of the settings of these configurations; True when it is new.
 
-    Without a seed it is drawn from the key, so that a repeated request plans the same child and not a conflicting one.
-    Raises MissingPartError when no node has the engine.
+    A setting is measured once, however many of its modes are chosen. `nodes`: `sizing.SAME` (those that measured it,
+    in the same proportions), `sizing.ANY` (as the campaign was placed) or names. Without a seed it is drawn from the
+    key, so that a repeated request plans the same child and not a conflicting one.
+    Raises MissingPartError when no node has the engine, ConflictError and RequestError as `sizing` does.
     """
     from orchestrator.design.submission import rerun
 
-    nodes = store.nodes.all()
+    known = store.nodes.all()
     child = rerun(
         store.campaigns.study(campaign_id),
         store.campaigns.design(campaign_id),
-        chosen,
+        sorted({one.ordinal for one in chosen}),
         seed=zlib.crc32(f"{campaign_id} {key}".encode()) if seed is None else seed,
-        replicates=replicates,
+        replicates=sizing.replicates(store, campaign_id, chosen, size),
         parent_id=campaign_id,
-        nodes=[node.name for node in nodes],
+        nodes=[node.name for node in known],
+        shares=sizing.shares(store, campaign_id, chosen, nodes),
     )
     planned = dataclasses.replace(child, idempotency_key=key)
-    check_engines(planned, nodes)
+    check_engines(planned, known)
     return store.campaigns.submit(planned)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from orchestrator.cli import archive, endpoint, explain, printing
+from orchestrator.cli import again, archive, endpoint, explain, printing
 from orchestrator.cli.endpoint import Service
 from orchestrator.cli.following import follow, tell_of
 from orchestrator.contracts.jobs import State
@@ -24,6 +24,7 @@ def campaign() -> None:
 campaign.add_command(archive.archive)
 campaign.add_command(archive.restore)
 campaign.add_command(explain.of_campaign)
+campaign.add_command(again.rerun)
 
 
 @campaign.command()
@@ -243,35 +244,6 @@ def report(*, campaign_id: int, out: Path, service: Service, as_json: bool) -> N
     with service() as client:
         write_whole(out, [client.report(campaign_id).encode()])
     _tell_file(out, as_json=as_json)
-
-
-@campaign.command()
-@campaign_id
-@click.option("--flag", required=True, help="A verdict, such as multimodal; or incomplete: what lacks valid runs.")
-@click.option("--replicates", type=click.IntRange(min=1), help="As many as before when not given.")
-@click.option("--seed", type=click.IntRange(min=0), help="Of the order of the jobs.")
-@click.option("--key", help="Idempotency key: the same key gives the first re-run again.")
-@watch_option
-@endpoint.service
-def rerun(
-    *,
-    campaign_id: int,
-    flag: str,
-    replicates: int | None,
-    seed: int | None,
-    key: str | None,
-    watched: bool,
-    service: Service,
-    as_json: bool,
-) -> None:
-    """Measure flagged configurations again, as a child campaign.
-
-    Example: modescope campaign rerun 3 --flag multimodal --watch
-    """
-    with service() as client:
-        child, new = client.rerun(campaign_id, flag=flag, replicates=replicates, seed=seed, key=key)
-        verb = f"submitted, a re-run of {campaign_id}" if new else "there already"
-        tell_of(client, child, watched=watched, as_json=as_json, verb=verb)
 
 
 def _tell_file(out: Path, *, as_json: bool) -> None:

@@ -19,6 +19,7 @@ from orchestrator.cli.files import write_whole
 from orchestrator.cli.watch import watch
 from orchestrator.client import Client
 from orchestrator.contracts.campaigns import Configuration, Progress, State
+from orchestrator.contracts.confirmations import Outcome
 from orchestrator.contracts.errors import MissingPartError
 from orchestrator.design import document
 from orchestrator.design.study import Study, preset
@@ -112,14 +113,21 @@ def _measure_again(
     repeated = repetition.pairs(flagged, client.configurations(child.id))
     for pair in repeated:
         say(_held(first.campaign.factors, pair))
-    say(f"The verdict held for {sum(pair.held is True for pair in repeated)} of {len(repeated)}.")
+    confirmed = sum(_outcome(pair) == Outcome.CONFIRMED for pair in repeated)
+    say(f"The re-run confirms {confirmed} of {len(repeated)}.")
     return again, repeated
 
 
 def _held(factors: Sequence[str], pair: Repeated) -> str:
-    """`the verdict held: readers, threads 2: two peaks ...`, or what it is now."""
-    outcome = "the verdict held" if pair.held else f"now {pair.again.verdict or 'without a verdict'}"
-    return f"  {outcome}: {words.title(factors, pair.first)}: {pair.again.sentence or pair.again.error or 'no fit'}"
+    """`confirmed: readers, threads 2: several modes again ...`, or what it is now."""
+    again = pair.again
+    outcome = _outcome(pair) or f"now {again.verdict or 'without a verdict'}"
+    sentence = again.confirmation.sentence if again.confirmation else again.sentence or again.error or "no fit"
+    return f"  {outcome}: {words.title(factors, pair.first)}: {sentence}"
+
+
+def _outcome(pair: Repeated) -> Outcome | None:
+    return None if pair.again.confirmation is None else pair.again.confirmation.outcome
 
 
 @contextmanager

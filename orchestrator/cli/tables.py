@@ -141,7 +141,8 @@ def _verdict(found: Configuration) -> str:
     """`multimodal: two peaks at ...`, or why there is none."""
     if found.verdict is None:
         return f"not fitted: {found.error}" if found.error else "not analysed"
-    return f"{found.verdict}: {found.sentence}"
+    again = found.confirmation
+    return f"{found.verdict}: {found.sentence}" + (f"\n{again.outcome}: {again.sentence}" if again else "")
 
 
 def _when_or(seconds: float | None, otherwise: str) -> str:

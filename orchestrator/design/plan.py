@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -46,6 +48,38 @@ def plan(schedule: Schedule, design: Design, nodes: Sequence[str] = ()) -> list[
         )
         for position, (block, setting) in enumerate(_sequence(schedule.order, len(ranges), len(design.settings)))
     ]
+
+
+def dealt(jobs: Sequence[PlannedJob], shares: Mapping[int, Mapping[str, int]], *, seed: int) -> list[PlannedJob]:
+    """The same jobs, each on a node: those of a setting in the proportions `shares` (setting -> node -> weight).
+
+    Counts are rounded by largest remainder; which of a setting's jobs a node does is drawn at random. A setting
+    without shares is dealt in the proportions of all of them together.
+    """
+    rng = np.random.default_rng([seed, len(jobs)])
+    together: Counter[str] = Counter()
+    for of_setting in shares.values():
+        together.update(of_setting)
+    places: dict[int, list[int]] = {}
+    for place, job in enumerate(jobs):
+        places.setdefault(job.setting, []).append(place)
+    node_of: dict[int, str] = {}
+    for setting, mine in places.items():
+        hands = _in_proportion(shares.get(setting) or together, len(mine), rng)
+        node_of.update(zip(mine, hands, strict=True))
+    return [dataclasses.replace(job, node=node_of[place]) for place, job in enumerate(jobs)]
+
+
+def _in_proportion(weights: Mapping[str, int], count: int, rng: np.random.Generator) -> list[str]:
+    """`count` nodes in these proportions, shuffled; ties between remainders are drawn."""
+    names = list(weights)
+    exact = np.array([weights[name] for name in names]) * count / sum(weights.values())
+    given = np.floor(exact).astype(np.int64)
+    ties = rng.random(len(names))
+    for place in np.lexsort([ties, given - exact])[: count - int(np.sum(given))]:
+        given[place] += 1
+    hands = [name for name, number in zip(names, given.tolist(), strict=True) for _ in range(number)]
+    return [hands[place] for place in rng.permutation(count)]
 
 
 def _ranges(replicates: int, per_job: int) -> Iterator[tuple[int, int]]:

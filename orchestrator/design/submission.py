@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 
 from orchestrator.contracts import engines
@@ -9,7 +10,7 @@ from orchestrator.contracts.campaigns import Submission
 from orchestrator.contracts.designs import Design, Setting
 from orchestrator.contracts.errors import StudyError
 from orchestrator.design.expand import expand
-from orchestrator.design.plan import plan
+from orchestrator.design.plan import dealt, plan
 from orchestrator.design.study import Study
 
 
@@ -48,11 +49,14 @@ def rerun(
     replicates: int | None = None,
     parent_id: int | None = None,
     nodes: Sequence[str] = (),
+    shares: Mapping[int, Mapping[str, int]] | None = None,
 ) -> Submission:
     """A child campaign: the settings of `design` with these ordinals, all their modes, in a fresh random order.
 
     Its study is a study of its own (one block a setting), so that it can be read, checked and submitted again; it
-    names the parent in `name` and `rerun_of`. `replicates` defaults to the parent's. Raises StudyError.
+    names the parent in `name` and `rerun_of`. `replicates` defaults to the parent's. With `shares` (ordinal -> node ->
+    weight) every setting's jobs are pinned to nodes in these proportions; else it is placed as the parent was.
+    Raises StudyError.
     """
     picked = [setting for setting in design.settings if setting.ordinal in set(ordinals)]
     if len(picked) < len(set(ordinals)) or not picked:
@@ -66,9 +70,24 @@ def rerun(
         "order": {"kind": "randomised", "seed": seed},
         "controls": {s.control: _drawn_anew(parent.controls[s.control], seed) for s in picked if s.control is not None},
     }
+    if shares:
+        dealt_to = sorted({node for of_setting in shares.values() for node in of_setting})
+        changes["placement"] = {"kind": "pinned", "nodes": dealt_to}
     inherited = {key: value for key, value in parent.study.items() if key != "replicates_per_job"}
     study = Study.from_dict({**inherited, **changes})
-    return submission(study, nodes=nodes, parent_id=parent_id)
+    child = submission(study, nodes=nodes, parent_id=parent_id)
+    return _on_the_same_nodes(child, picked, shares, seed) if shares else child
+
+
+def _on_the_same_nodes(
+    child: Submission, picked: Sequence[Setting], shares: Mapping[int, Mapping[str, int]], seed: int
+) -> Submission:
+    """The child numbers its settings anew: shares are found by what a setting is."""
+    of = {(one.control, one.levels): shares[one.ordinal] for one in picked if one.ordinal in shares}
+    known = {
+        one.ordinal: of[one.control, one.levels] for one in child.design.settings if (one.control, one.levels) in of
+    }
+    return dataclasses.replace(child, jobs=dealt(child.jobs, known, seed=seed))
 
 
 def _block(setting: Setting, factors: Sequence[str]) -> dict[str, object]:

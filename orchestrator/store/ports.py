@@ -193,7 +193,7 @@ class Analyses(Protocol):
 class Findings(Protocol):
     """What came out, for pages.
 
-    All but `repeats`, `elapsed_s` and `circumstances` raise NotFoundError for what is not there.
+    All but `repeats`, `elapsed_s`, `shares` and `circumstances` raise NotFoundError for what is not there.
     """
 
     def outcomes(self, campaign_id: int) -> list[Outcome]:
@@ -207,6 +207,9 @@ class Findings(Protocol):
 
     def elapsed_s(self, campaign_id: int, setting_ids: Collection[int]) -> dict[int, float]:
         """Setting -> mean duration of its first `rules.TIMED` replicates; without those that have no valid run."""
+
+    def shares(self, campaign_id: int, setting_ids: Collection[int]) -> dict[int, dict[str, int]]:
+        """Setting -> node -> its valid runs; without settings that have none."""
 
     def circumstances(self, campaign_id: int, setting_id: int) -> list[Circumstance]:
         """The setting's valid runs in order of start; `Runs.told` has what was observed around them."""

@@ -64,6 +64,18 @@ def test_a_configuration_is_found_again_in_re_runs_and_in_what_was_re_run(store:
     assert store.findings.repeats(first, last.setting_id, last.mode) == []
 
 
+def test_shares_count_the_valid_runs_of_each_node_by_setting(store: StoreUnderTest) -> None:
+    campaign_id = submitted(store, study(settings=2, replicates=4, per_job=2))
+    first, second = Agent(store, "n1"), Agent(store, "n2")
+    job = first.take()
+    first.measure(job)
+    other = second.take()
+    second.measure(other)
+    found = store.findings.shares(campaign_id, {job.setting_id, other.setting_id, 10**6})
+    told = {(setting, node, runs) for setting, nodes in found.items() for node, runs in nodes.items()}
+    assert told == {(job.setting_id, "n1", 2), (other.setting_id, "n2", 2)}
+
+
 def test_circumstances_say_where_and_when_each_valid_run_was_made(store: StoreUnderTest) -> None:
     agent = Agent(store)
     campaign_id = submitted(store, study(settings=2, replicates=2))

@@ -56,7 +56,7 @@ def test_the_demo_goes_from_study_to_report_and_leaves_only_that(
     assert shown.campaign.valid_runs == 80
     control = next(pair for pair in shown.repeated if pair.first.control == "bimodal")
     assert control.held
-    assert any("the verdict held: bimodal (synthetic control)" in line for line in said)
+    assert any("confirmed: bimodal (synthetic control)" in line for line in said)
     assert "synthetic control" in out.read_text()
     assert nothing_left(scratch)
 

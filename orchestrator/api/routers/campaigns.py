@@ -19,6 +19,7 @@ from orchestrator.api.caching import IfNoneMatch, unless_had
 from orchestrator.api.models import Cancellation, Page, Rerun, StudyText
 from orchestrator.campaigns import repetition
 from orchestrator.campaigns.admission import check_engines
+from orchestrator.campaigns.sizing import Size
 from orchestrator.contracts.access import Scope
 from orchestrator.contracts.campaigns import Campaign, Event, Progress, State, Submission
 from orchestrator.store.ports import Store
@@ -123,17 +124,22 @@ def rerun(
     response: Response,
     idempotency_key: IdempotencyKey = None,
 ) -> Campaign:
-    """Measure the settings of flagged or picked configurations again, all modes of each, as a child campaign."""
-    found = store.campaigns.configurations(campaign_id)
-    if body.flag is not None:
-        chosen = repetition.ordinals(body.flag, store.campaigns.progress(campaign_id), found)
-    else:
+    """Measure the settings of flagged or picked configurations again, all modes of each, as a child campaign.
+
+    The nodes that measured a setting measure it again, in the same proportions, unless `nodes` says otherwise.
+    """
+    found = store.campaigns.configurations(campaign_id, mode=body.mode, levels=body.levels)
+    if body.configurations:
         pairs = {(picked.setting_id, picked.mode) for picked in body.configurations}
-        chosen = repetition.ordinals_of(pairs, campaign_id, found)
+        chosen = repetition.picked(pairs, campaign_id, found)
+    elif body.flag is not None:
+        chosen = repetition.flagged(body.flag, store.campaigns.progress(campaign_id), found)
+    else:
+        chosen = repetition.filtered(campaign_id, found)
+    size = Size(replicates=body.replicates, hours=body.hours, power=body.power)
     key = idempotency_key or str(uuid4())
-    return _told(
-        repetition.submit(store, campaign_id, chosen, key=key, seed=body.seed, replicates=body.replicates), response
-    )
+    again = repetition.submit(store, campaign_id, chosen, key=key, seed=body.seed, size=size, nodes=body.nodes)
+    return _told(again, response)
 
 
 @router.get("/{campaign_id}/events", responses=openapi.NOT_FOUND)

@@ -72,6 +72,15 @@ class Findings:
         return {setting_id: fmean(found) for setting_id, found in timed.items() if found}
 
     @transaction
+    def shares(self, campaign_id: int, setting_ids: Collection[int]) -> dict[int, dict[str, int]]:
+        settings = self.tables.campaign(campaign_id).settings
+        return {
+            row.id: dict(sorted(Counter(run.node for run in row.valid.values()).items()))
+            for row in settings
+            if row.id in setting_ids and row.valid
+        }
+
+    @transaction
     def circumstances(self, campaign_id: int, setting_id: int) -> list[Circumstance]:
         mine = self.tables.settings.get(setting_id)
         rows = mine.valid.values() if mine is not None and mine.campaign.id == campaign_id else ()

@@ -48,6 +48,13 @@ _ELAPSED = text("""
       AND EXISTS (SELECT FROM settings AS t WHERE t.id = r.setting_id AND t.campaign_id = :campaign)
     GROUP BY 1
 """)
+_SHARES = text("""
+    SELECT r.setting_id, n.name, count(*) FROM runs AS r
+    JOIN sessions AS s ON s.id = r.session_id JOIN nodes AS n ON n.id = s.node_id
+    WHERE r.setting_id = ANY (:settings) AND r.validity = 'valid'
+      AND EXISTS (SELECT FROM settings AS t WHERE t.id = r.setting_id AND t.campaign_id = :campaign)
+    GROUP BY 1, 2 ORDER BY 1, 2
+""")
 _CIRCUMSTANCES = text("""
     SELECT r.id, r.replicate, t.modes, r."values", n.name AS node, r.job_id AS job, s.key AS session,
            extract(epoch FROM r.started_at)::float8 AS started_at, p.levels AS previous_levels
@@ -103,6 +110,16 @@ class PostgresFindings:
         named = {"campaign": campaign_id, "settings": list(setting_ids), "timed": TIMED}
         with self._database.reading() as connection:
             return {setting_id: float(mean) for setting_id, mean in connection.execute(_ELAPSED, named)}
+
+    def shares(self, campaign_id: int, setting_ids: Collection[int]) -> dict[int, dict[str, int]]:
+        """Setting -> node -> its valid runs."""
+        found: dict[int, dict[str, int]] = {}
+        with self._database.reading() as connection:
+            for setting_id, node, runs in connection.execute(
+                _SHARES, {"campaign": campaign_id, "settings": list(setting_ids)}
+            ):
+                found.setdefault(setting_id, {})[node] = runs
+        return found
 
     def circumstances(self, campaign_id: int, setting_id: int) -> list[Circumstance]:
         """The setting's valid runs in order of start."""

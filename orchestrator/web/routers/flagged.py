@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Literal
 from uuid import uuid4
 
 from fastapi import APIRouter, Depends, Form, Request
@@ -11,6 +11,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from orchestrator.api.access import CampaignId, Ledger, may
 from orchestrator.campaigns import repetition
+from orchestrator.campaigns.sizing import Size
 from orchestrator.contracts.access import Scope
 from orchestrator.contracts.errors import RequestError
 from orchestrator.web.content import flagged
@@ -78,18 +79,21 @@ def cost(
 
 @router.post("/rerun", dependencies=[may(Scope.SUBMIT), own_form()])
 def rerun(
+    *,
     campaign_id: CampaignId,
     store: Ledger,
     settings: Annotated[str, Form(max_length=900_000, pattern=r"^[0-9]{1,9}( [0-9]{1,9})*$")],
     key: Annotated[str, Form(min_length=8, max_length=100)],
     replicates: Replicates = None,
+    nodes: Annotated[Literal["same", "any"], Form()] = "same",
 ) -> RedirectResponse:
     """Start it, as a child campaign; sending the form twice starts one."""
     found = store.campaigns.configurations(campaign_id)
     mode_of = {one.setting_id: one.mode for one in found}
     pairs = {(setting_id, mode_of.get(setting_id, "any")) for setting_id in map(int, settings.split())}
-    chosen = repetition.ordinals_of(pairs, campaign_id, found)
-    child, _ = repetition.submit(store, campaign_id, chosen, key=key, seed=None, replicates=replicates)
+    chosen = repetition.picked(pairs, campaign_id, found)
+    size = Size(replicates=replicates)
+    child, _ = repetition.submit(store, campaign_id, chosen, key=key, size=size, nodes=nodes)
     return see(f"/campaigns/{child.id}")
 
 

@@ -130,7 +130,7 @@ def test_the_control_is_marked_and_comes_without_levels(page: str) -> None:
 
 
 def test_a_rerun_says_whether_the_verdict_held(page: str, child_id: int) -> None:
-    assert read(page).text.count(f"Re-run in campaign {child_id} (60 runs): the verdict held") == 2
+    assert read(page).text.count(f"Re-run in campaign {child_id} (60 runs): confirmed several modes again") == 2
 
 
 def test_the_rerun_names_its_parent(store: MemoryStore, child_id: int) -> None:

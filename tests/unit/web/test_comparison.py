@@ -19,8 +19,8 @@ def rerun(store: MemoryStore) -> tuple[int, int]:
     laboratory.work_off()
     found = store.campaigns.configurations(first.id)
     picked = {(one.setting_id, one.mode) for one in found if one.verdict == "multimodal"}
-    chosen = repetition.ordinals_of(picked, first.id, found)
-    child, _ = repetition.submit(store, first.id, chosen, key="again and again", seed=None, replicates=None)
+    chosen = repetition.picked(picked, first.id, found)
+    child, _ = repetition.submit(store, first.id, chosen, key="again and again")
     laboratory.work_off()
     return first.id, child.id
 

@@ -1,0 +1,64 @@
+"""Whether a flag comes back is judged by new runs alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analysis import confirmation, mixture
+from analysis.confirmation import Confirmation
+
+OPTIONS = mixture.Options(families=("normal", "lognormal"), max_components=2)
+
+
+def sample(seed: int, *, slow: float = 0.4, at: float = 1000.0, n: int = 120) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return np.where(rng.random(n) < slow, rng.normal(at, 40, n), rng.normal(1200, 40, n))
+
+
+def judged(first: np.ndarray, again: np.ndarray) -> Confirmation:
+    one, other = (mixture.select(values, options=OPTIONS) for values in (first, again))
+    rng = np.random.default_rng(1)
+    return confirmation.confirm(
+        one, other, dip_q=other.dip_p, samples=(first, again), options=OPTIONS, rng=rng, unit="kB/s"
+    )
+
+
+def test_the_same_modes_confirm_a_flag_and_both_samples_are_pooled() -> None:
+    found = judged(sample(1), sample(2))
+    assert found.outcome == "confirmed"
+    assert found.pooled is not None
+    assert (found.pooled.n, found.pooled.components) == (240, 2)
+    assert "several modes again in 120 new runs" in found.sentence
+
+
+def test_modes_elsewhere_are_a_change() -> None:
+    found = judged(sample(1), sample(2, at=900.0))
+    assert found.outcome == "changed"
+    assert found.pooled is None
+
+
+def test_a_flag_that_enough_runs_do_not_show_again_is_retracted() -> None:
+    found = judged(sample(1), sample(2, slow=0.0))
+    assert found.outcome == "retracted"
+    assert found.power is not None
+    assert found.power >= 0.8
+
+
+def test_a_flag_that_too_few_runs_would_show_stays_undecided() -> None:
+    found = judged(sample(1, slow=0.2, n=300), sample(2, slow=0.0, n=40))
+    assert found.outcome == "undecided"
+    assert found.power is not None
+    assert found.power < 0.8
+    assert judged(sample(1), sample(2, n=20)).sentence == "20 new runs are too few to judge: 30 are needed"
+
+
+def test_far_modes_need_fewer_runs_than_near_ones() -> None:
+    rng = np.random.default_rng(1)
+    far, near = (
+        confirmation.runs_for_power(
+            mixture.fit(sample(1, at=at, n=900), "normal", 2, options=OPTIONS), options=OPTIONS, rng=rng, draws=15
+        )
+        for at in (900.0, 1030.0)
+    )
+    assert far is not None
+    assert near is None or far < near
