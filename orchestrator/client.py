@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from orchestrator.api import problems
 from orchestrator.api.models import LARGEST_PAGE, NewToken, Page, Readiness, Why
 from orchestrator.contracts.access import AuditLine, Scope, Token
+from orchestrator.contracts.calibration import Calibration
 from orchestrator.contracts.campaigns import Campaign, Configuration, Event, Progress
 from orchestrator.contracts.designs import Level
 from orchestrator.contracts.errors import UnavailableError
@@ -188,6 +189,10 @@ class Client:
         """One configuration: its fit with every candidate, and its runs in order of start."""
         path = f"campaigns/{campaign_id}/configurations/{setting_id}/{quote(mode, safe='')}"
         return self._ask(ConfigurationPage, "GET", path)
+
+    def calibration(self, campaign_id: int) -> Calibration:
+        """How often the campaign's controls, whose truth is known, were flagged, and confirmed by re-runs."""
+        return self._ask(Calibration, "GET", f"campaigns/{campaign_id}/calibration")
 
     def explanation(self, campaign_id: int, setting_id: int, mode: str, *, discard: int = 0) -> Explanation:
         """What goes with the modes of a configuration, without the first `discard` runs of each job."""

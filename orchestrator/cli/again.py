@@ -1,12 +1,13 @@
-"""`modescope campaign rerun`: measure again, as a child campaign."""
+"""`modescope campaign rerun` and `calibration`: measure again, and what flags are worth."""
 
 from __future__ import annotations
 
 import click
 
-from orchestrator.cli import endpoint
+from orchestrator.cli import endpoint, printing
 from orchestrator.cli.endpoint import Service
 from orchestrator.cli.following import tell_of
+from orchestrator.contracts.calibration import Rate
 from orchestrator.contracts.errors import RequestError
 
 NODES = ("same", "any")
@@ -72,6 +73,30 @@ def rerun(
         )
         verb = f"submitted, a re-run of {campaign_id}" if new else "there already"
         tell_of(client, child, watched=watched, as_json=as_json, verb=verb)
+
+
+@click.command()
+@click.argument("campaign_id", metavar="ID", type=click.IntRange(min=1))
+@endpoint.service
+def calibration(*, campaign_id: int, service: Service, as_json: bool) -> None:
+    """Say how often the controls of a campaign, whose truth is known, were flagged and confirmed.
+
+    Example: modescope campaign calibration 3
+    """
+    with service() as client:
+        found = client.calibration(campaign_id)
+    if as_json:
+        printing.as_json(found)
+        return
+    _say(found.false_flags, "controls with one mode are flagged (false flags)")
+    _say(found.false_confirmations, "controls with one mode were confirmed by a re-run (false confirmations)")
+    _say(found.found, "controls with several modes are flagged")
+    _say(found.confirmed, "of these that were measured again were confirmed")
+
+
+def _say(rate: Rate, what: str) -> None:
+    share = f", {100 * rate.low:.1f} to {100 * rate.high:.1f} %" if rate.of else ""
+    click.echo(f"{rate.count} of {rate.of} {what}{share}")
 
 
 def _pair(text: str) -> tuple[int, str]:

@@ -25,6 +25,7 @@ campaign.add_command(archive.archive)
 campaign.add_command(archive.restore)
 campaign.add_command(explain.of_campaign)
 campaign.add_command(again.rerun)
+campaign.add_command(again.calibration)
 
 
 @campaign.command()

@@ -13,7 +13,9 @@ from orchestrator.api import atlas, openapi
 from orchestrator.api.access import CampaignId, Ledger, may
 from orchestrator.api.caching import IfNoneMatch, unless_had
 from orchestrator.api.routers.configurations import WORD, SettingId
+from orchestrator.campaigns.calibration import calibration
 from orchestrator.contracts.access import Scope
+from orchestrator.contracts.calibration import Calibration
 from orchestrator.contracts.findings import RunPage, Summary
 from orchestrator.report import curves
 
@@ -52,6 +54,12 @@ def whole_design(
 def summary(campaign_id: CampaignId, store: Ledger) -> Summary:
     """The study's tables: each family's sum of best BIC and how often it is best; counts by number of components."""
     return store.findings.summary(campaign_id)
+
+
+@router.get("/calibration")
+def calibration_of(campaign_id: CampaignId, store: Ledger) -> Calibration:
+    """How often its controls, whose truth is known, were flagged, and confirmed by re-runs."""
+    return calibration(store, campaign_id)
 
 
 @router.get(
