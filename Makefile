@@ -9,7 +9,7 @@ COMPILE := import orchestrator.api.app, orchestrator.embedded.service, orchestra
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow check faults bench-fit bench-load bench-node bench-service-rate bench-web clean
+.PHONY: help install demo test test-slow check faults bench-confirm bench-explain bench-fit bench-load bench-node bench-service-rate bench-web clean
 
 help: ## Show these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -36,6 +36,12 @@ faults: $(VENV)/.dev ## Break the service in every way we know; count what is lo
 
 bench-fit: $(VENV)/.dev ## Time the mixture fits
 	$(BIN)/python -m tests.benchmarks.bench_fit $(ARGS)
+
+bench-explain: $(VENV)/.dev ## Measure what attribution names, of planted effects and of chance
+	$(BIN)/python -m tests.benchmarks.bench_explain $(ARGS)
+
+bench-confirm: $(VENV)/.dev ## Measure flags and their re-runs on controls, through the whole system
+	$(BIN)/python -m tests.benchmarks.bench_confirm $(ARGS)
 
 bench-node: $(VENV)/.dev ## Measure what an agent costs and changes, against a bare loop
 	$(BIN)/python tests/benchmarks/bench_node.py
