@@ -9,7 +9,7 @@ COMPILE := import orchestrator.api.app, orchestrator.embedded.service, orchestra
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow check faults bench-confirm bench-explain bench-fit bench-load bench-node bench-service-rate bench-web clean
+.PHONY: help install demo test test-slow check faults bench-confirm bench-explain bench-fit bench-load bench-node bench-sample-size bench-service-rate bench-web clean
 
 help: ## Show these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -45,6 +45,9 @@ bench-confirm: $(VENV)/.dev ## Measure flags and their re-runs on controls, thro
 
 bench-node: $(VENV)/.dev ## Measure what an agent costs and changes, against a bare loop
 	$(BIN)/python tests/benchmarks/bench_node.py
+
+bench-sample-size: $(VENV)/.dev ## Measure what predicted sample sizes reach on real configurations
+	$(BIN)/python -m tests.benchmarks.bench_sample_size $(ARGS)
 
 bench-service-rate: $(VENV)/.dev ## Measure the estimates of service rates and of the time left
 	$(BIN)/python -m tests.benchmarks.bench_service_rate $(ARGS)

@@ -17,7 +17,7 @@ from analysis.mixture.many import Failure, each
 from analysis.mixture.options import Options
 from analysis.mixture.quantiles import check_quantile
 from analysis.mixture.sample import read_sample
-from analysis.mixture.selection import best_fit, followed_fit
+from analysis.mixture.selection import best_fit, followed
 
 RESAMPLES = 200
 
@@ -56,16 +56,16 @@ def quantile_se_bootstrap(
 
 def redraw(
     x: ArrayLike, table: Sequence[Fit], *, options: Options, rng: np.random.Generator, resamples: int
-) -> Iterator[tuple[Array, Fit]]:
-    """Draws of the runs x, shape (n,), with replacement, each with the fit that is selected for it.
+) -> Iterator[tuple[Array, tuple[Fit, ...]]]:
+    """Draws of the runs x, shape (n,), with replacement, each with the fits that may be selected for it.
 
-    `table` are the fits of x. Each is followed from there instead of searched for: four times as fast, and what is
-    selected is the same but for a BIC of 0.4 in the mean. Raises `BadSampleError` as `select` does.
+    `table` are the fits of x. Each is followed from there instead of searched for: four times as fast, and the best
+    BIC is within 1 in the mean. Raises `BadSampleError` as `select` does.
     """
     runs = np.asarray(x, dtype=np.float64)
     for _ in range(resamples):
         drawn = _drawn(runs, rng)
-        yield drawn, followed_fit(drawn, table, options=options)
+        yield drawn, followed(drawn, table, options=options)
 
 
 def bootstrap_each(

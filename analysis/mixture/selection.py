@@ -174,8 +174,8 @@ def best_fit(x: ArrayLike, *, options: Options | None = None) -> Fit:
     return table[ranked(table, chosen)[0]]
 
 
-def followed_fit(x: ArrayLike, table: Sequence[Fit], *, options: Options) -> Fit:
-    """The best by BIC of the mixtures in `table`, fitted to x, shape (n,), from where they are.
+def followed(x: ArrayLike, table: Sequence[Fit], *, options: Options) -> tuple[Fit, ...]:
+    """The mixtures in `table` fitted to x, shape (n,), from where they are; `ranked` selects among them.
 
     For x drawn from the sample that `table` was fitted to: a quarter of what the search of `best_fit` costs. Raises
     `BadSampleError`.
@@ -184,8 +184,7 @@ def followed_fit(x: ArrayLike, table: Sequence[Fit], *, options: Options) -> Fit
     possible = [fit for fit in table if fit.components <= sample.n_distinct]
     starts_at = {(fit.family, fit.components): _sketch(fit, sample.unit) for fit in possible}
     found = follow(sample, starts_at, options.floor)
-    fits = [_result(sample, name, found[name, k], options) for name, k in found]
-    return fits[ranked(fits, options)[0]]
+    return tuple(_result(sample, name, found[name, k], options) for name, k in found)
 
 
 def _sketch(fit: Fit, unit: float) -> Array:

@@ -1,6 +1,8 @@
 """The mixtures that a sample size rests on: the selected one, and the others that the pilot leaves possible."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,6 +11,8 @@ from analysis.arrays import Array
 from analysis.errors import BadSampleError
 from analysis.mixture import Fit, Options, fit, select
 from analysis.mixture.selection import Selection, ranked
+
+NEGLIGIBLE = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,10 +33,21 @@ class Candidates:
         """All fits of a selection."""
         return cls(best=selection.best, table=selection.table, options=options)
 
-    @property
-    def weights(self) -> Array:
-        """exp(-BIC / 2) of every fit in `table`, normalised to sum to 1."""
-        bic = np.array([one.bic for one in self.table])
+    @classmethod
+    def among(cls, table: tuple[Fit, ...], options: Options) -> "Candidates":
+        """The best of these fits is selected."""
+        return cls(best=table[ranked(table, options)[0]], table=table, options=options)
+
+    @cached_property
+    def possible(self) -> tuple[Fit, ...]:
+        """The fits with a share of the BIC weight that counts; the selected one among them."""
+        kept = self.weights_of(self.table) > NEGLIGIBLE
+        return tuple(one for one, keep in zip(self.table, kept, strict=True) if keep or one is self.best)
+
+    @staticmethod
+    def weights_of(table: Sequence[Fit]) -> Array:
+        """exp(-BIC / 2), normalised to sum to 1."""
+        bic = np.array([one.bic for one in table])
         weight: Array = np.exp(-0.5 * (bic - np.min(bic)))
         return weight / np.sum(weight)
 
@@ -47,7 +62,7 @@ def choose(x: ArrayLike, options: Options, components: int | None = None) -> Can
     # Who forces a number of components does not want to hear that the sample is small.
     forced = replace(options, max_components=components, small_n=0)
     table = _with_components(x, forced, components)
-    return Candidates(best=table[ranked(table, forced)[0]], table=table, options=forced)
+    return Candidates.among(table, forced)
 
 
 def _with_components(x: ArrayLike, options: Options, components: int) -> tuple[Fit, ...]:

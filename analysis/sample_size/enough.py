@@ -12,16 +12,15 @@ from math import ceil, inf, isfinite
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analysis.arrays import Array
 from analysis.mixture import Fit, redraw
 from analysis.sample_size.candidates import Candidates
 from analysis.sample_size.precision import Precision, of_fit, of_sample
-from analysis.sample_size.target import LEAST, Centre, Target, allowed_error, centre_of_sample
+from analysis.sample_size.target import LEAST, Centre, Target, allowed_errors, centre_of_sample
 
 SUPPORT = 0.75
-NEGLIGIBLE = 1e-3
 RESAMPLES = 50
 INTERVAL = (0.1, 0.9)
+MANY = 10**9  # stands for a number of runs without end
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +40,7 @@ class Need:
 
     @property
     def uncapped(self) -> int:
-        """The same without `max_n`; a number without end is told as 10^9."""
+        """The same without `max_n`."""
         return max(self.pilot, rounded(self.needed), LEAST)
 
     @property
@@ -68,34 +67,22 @@ def need(candidates: Candidates, target: Target, centre: Centre, x: ArrayLike | 
 def interval(
     candidates: Candidates, target: Target, x: ArrayLike, *, rng: np.random.Generator, resamples: int = RESAMPLES
 ) -> tuple[int, int]:
-    """The 80 % interval of the n of the selected mixture, over draws of the runs x, each with its own selection.
+    """The 80 % interval of n over draws of the runs x, each with a selection of its own among `candidates.possible`.
 
     Never below 30 nor the pilot, and not capped by `max_n`.
     """
-    found = [
-        _selected(fit, target, drawn)
-        for drawn, fit in redraw(x, candidates.table, options=candidates.options, rng=rng, resamples=resamples)
-    ]
-    low, high = np.quantile(np.minimum(found, MANY), INTERVAL)
+    found = []
+    for drawn, table in redraw(x, candidates.possible, options=candidates.options, rng=rng, resamples=resamples):
+        again = Candidates.among(table, candidates.options)
+        found.append(min(need(again, target, centre_of_sample(drawn), drawn).needed, MANY))
+    low, high = np.quantile(found, INTERVAL)
     least = max(LEAST, np.size(x))
     return max(least, rounded(float(low))), max(least, rounded(float(high)))
 
 
-MANY = 10**9
-
-
 def rounded(needed: float) -> int:
-    """The smallest whole number that is enough; 0.5 runs are 1."""
+    """The smallest whole number that is enough; at most 10^9."""
     return min(ceil(needed * (1 - 1e-12)), MANY) if isfinite(needed) else MANY
-
-
-def _selected(fit: Fit, target: Target, x: Array) -> float:
-    centre = centre_of_sample(x)
-    if target.estimator == "fit":
-        found = _runs(fit, target, centre, [of_fit(fit, q) for q in target.quantiles])
-        if found is not None:
-            return found
-    return _by_sample(fit, target, centre, x)
 
 
 def _by_sample(fit: Fit, target: Target, centre: Centre, x: ArrayLike | None) -> float:
@@ -105,20 +92,17 @@ def _by_sample(fit: Fit, target: Target, centre: Centre, x: ArrayLike | None) ->
 
 def _runs(fit: Fit, target: Target, centre: Centre, precisions: list[Precision]) -> float | None:
     """The most that any quantile needs: (error of one run / allowed error) squared."""
-    runs = 0.0
-    for one in precisions:
-        if one.unit_error is None:
-            return None
-        allowed = allowed_error(target, fit, centre, one)
-        runs = max(runs, (one.unit_error / allowed) ** 2 if allowed > 0 else inf)
-    return runs
+    errors = [one.unit_error for one in precisions]
+    allowed = allowed_errors(target, fit, centre, precisions)
+    if any(error is None for error in errors):
+        return None
+    pairs = zip(errors, allowed, strict=True)
+    return max((error / most) ** 2 if most > 0 else inf for error, most in pairs if error is not None)
 
 
 def _supported(candidates: Candidates, target: Target, centre: Centre, x: ArrayLike | None) -> float:
     """The runs that are enough under mixtures that hold `SUPPORT` of the BIC weight."""
-    weight = candidates.weights
-    kept = np.flatnonzero(weight > NEGLIGIBLE)
-    runs = np.array([_by_sample(candidates.table[place], target, centre, x) for place in kept])
+    runs = np.array([_by_sample(one, target, centre, x) for one in candidates.possible])
     order = np.argsort(runs)
-    held = np.cumsum(weight[kept][order])
+    held = np.cumsum(candidates.weights_of(candidates.possible)[order])
     return float(runs[order][np.searchsorted(held, SUPPORT * held[-1])])

@@ -1,5 +1,6 @@
 """What is asked for: quantiles, how small their standard errors shall be, and in units of what."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from math import isfinite
@@ -70,16 +71,17 @@ def centre_of_fit(fit: Fit) -> Centre:
     return Centre(mean=mean, sd=float(np.sqrt(max(square - mean**2, 0.0))) if isfinite(square) else float("inf"))
 
 
-def allowed_error(target: Target, fit: Fit, centre: Centre, precision: Precision) -> float:
-    """The largest standard error of this quantile that meets the target, in the units of x."""
+def allowed_errors(target: Target, fit: Fit, centre: Centre, precisions: Sequence[Precision]) -> list[float]:
+    """The largest standard error of each quantile that meets the target, in the units of x."""
     if target.scale == "range":
         low, high = (fit.quantile(q) for q in RANGE)
-        return target.share * (high - low)
+        return [target.share * (high - low)] * len(precisions)
     if target.scale == "sd":
         if not isfinite(centre.sd):
             raise AnalysisError("this model has no standard deviation; another --scale is needed")
-        return target.share * centre.sd
-    return target.share * abs(precision.value - (centre.mean if target.centred else 0.0))
+        return [target.share * centre.sd] * len(precisions)
+    zero = centre.mean if target.centred else 0.0
+    return [target.share * abs(one.value - zero) for one in precisions]
 
 
 def sizes(max_n: int) -> list[int]:

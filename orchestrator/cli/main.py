@@ -30,6 +30,7 @@ SHORT_HELPS = {
     "node": "Show nodes and let them back to work; check and prepare this machine.",
     "parse": "Read a benchmark's output into CSV.",
     "rights": "Make users of PostgreSQL and Redis: for the API, for analysis workers, for each of NODES.",
+    "sample-size": "How many runs do the quantiles of each configuration in FILE (CSV, plain or .gz) need?",
     "token": "Make, list and revoke the tokens that open the service.",
     "service-rate": "Estimate how fast a server works while nothing blocks it, from TRACE (CSV, plain or .gz).",
     "up": "Run every part on this machine, in the foreground.",
