@@ -72,12 +72,13 @@ def shares(
         return {ordinal: dict.fromkeys(nodes, 1) for ordinal in ordinal_of.values()}
     at_work = {node.name for node in store.nodes.all() if node.state is NodeState.READY and node.online}
     made = store.findings.shares(campaign_id, ordinal_of.keys())
-    return {ordinal_of[setting_id]: _present(of_setting, at_work) for setting_id, of_setting in made.items()} or None
+    if at_work:  # when nobody is there at all, the service is being looked after, and its nodes come back
+        made = {setting_id: _present(of_setting, at_work) for setting_id, of_setting in made.items()}
+    return {ordinal_of[setting_id]: of_setting for setting_id, of_setting in made.items() if of_setting} or None
 
 
-def _present(of_setting: Mapping[str, int], at_work: Collection[str]) -> Mapping[str, int]:
-    """Without nodes that cannot work now; all of them when none can."""
-    return {node: runs for node, runs in of_setting.items() if node in at_work} or of_setting
+def _present(of_setting: Mapping[str, int], at_work: Collection[str]) -> dict[str, int]:
+    return {node: runs for node, runs in of_setting.items() if node in at_work}
 
 
 def _in_hours(store: Store, campaign_id: int, settings: Collection[int], hours: float) -> int:
