@@ -28,6 +28,8 @@ from orchestrator.contracts.rates import Forecast, FoundRate, OpenWork
 from orchestrator.store.ports import Store
 
 CAMPAIGN_RATE_Z = 1.96
+JOBS_AT_FIRST, JOBS_A_TURN = 2000, 500
+"""Of which runs are read, the latest; only runs of milliseconds bring more in a turn, most to be forgotten soon."""
 OVERLAP_S = 10.0
 """A job's end is noted before its transaction is committed: look back a little, and leave out what was seen."""
 
@@ -95,7 +97,8 @@ def find(
     what_if: WhatIf = AS_IT_IS,
 ) -> Found:
     """Read what is new, and say what follows."""
-    speed.learn(store.rates.completions(campaign.id, after=speed.known_until - OVERLAP_S))
+    most = JOBS_AT_FIRST if speed.known_until == 0 else JOBS_A_TURN
+    speed.learn(store.rates.completions(campaign.id, after=speed.known_until - OVERLAP_S, jobs=most))
     work = store.rates.open_work(campaign.id)
     costs = speed.costs()
     rates = speed.rates(costs)

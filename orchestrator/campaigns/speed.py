@@ -12,18 +12,17 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.arrays import Array, Indices
 from analysis.service_rate import Estimate, PhaseChange, TimeEstimator, cost
 from analysis.service_rate.time_left import node_speed
 from orchestrator import words
+from orchestrator.campaigns.recent_runs import RecentRuns
 from orchestrator.contracts.campaigns import Submission
 from orchestrator.contracts.rates import Completion, FoundRate
 from orchestrator.design import duration
 
 RUNS_A_NODE = 512
-RUNS_A_SETTING = 16
 GAPS = 256
 SHORTEST_S = 1e-4
 """Nothing costs nothing: of programs nobody here knows how long they run."""
@@ -55,7 +54,8 @@ class Speed:
         self.known_until = 0.0
         """When the latest job was done of which runs were learned."""
         self._runs: dict[str, deque[_Ran]] = {}
-        self._costs: dict[int, deque[tuple[str, float]]] = {}
+        self._node_numbers: dict[str, int] = {}
+        self._costs = RecentRuns(len(self.features))
         self._last: dict[UUID, _Last] = {}
         self._gaps_s: deque[float] = deque(maxlen=GAPS)
 
@@ -79,7 +79,8 @@ class Speed:
         self._last[run.session] = _Last(run.sequence, run.job_id, ended_at)
         ran = _Ran(run.setting, service_s, ended_at)
         self._runs.setdefault(run.node, deque(maxlen=RUNS_A_NODE)).append(ran)
-        self._costs.setdefault(run.setting, deque(maxlen=RUNS_A_SETTING)).append((run.node, service_s))
+        number = self._node_numbers.setdefault(run.node, len(self._node_numbers))
+        self._costs.add(run.setting, number, service_s)
 
     @property
     def between_jobs_s(self) -> float:
@@ -88,15 +89,10 @@ class Speed:
 
     def costs(self) -> Costs:
         """Of every setting, from the latest runs of each."""
-        ran = np.array([setting for setting, runs in self._costs.items() for _ in runs], dtype=np.int64)
-        nodes = [node for runs in self._costs.values() for node, _ in runs]
-        seconds = np.array([s for runs in self._costs.values() for _, s in runs])
+        ran, nodes, seconds = self._costs.all()
         return Costs(
-            model=cost.fit(self.features, ran, seconds, self.prior_s),
-            ran=ran,
-            nodes=np.array(nodes, dtype=np.str_),
-            seconds=seconds,
-        )
+            model=cost.fit(self.features, ran, seconds, self.prior_s), ran=ran, nodes=nodes, seconds=seconds
+        )  # fmt: skip
 
     def rates(self, costs: Costs) -> list[FoundRate]:
         """Of every node of which enough is known."""
@@ -118,18 +114,18 @@ class Speed:
     def _of_node(self, node: str, costs: Costs) -> tuple[Array, Array]:
         """Seconds that its runs would have taken in a setting of average cost, and when they ended; latest last."""
         runs = self._runs[node]
-        expected = np.exp(costs.log_s_without(node))[[ran.setting for ran in runs]]
+        expected = np.exp(costs.log_s_without(self._node_numbers[node]))[[ran.setting for ran in runs]]
         service_s = np.array([ran.service_s for ran in runs])
         return service_s * costs.typical_s / expected, np.array([ran.ended_at for ran in runs])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Costs:
-    """The costs of settings, and the runs they come from: (n,) setting, node and seconds."""
+    """The costs of settings, and the runs they come from: (n,) setting, number of the node, and seconds."""
 
     model: cost.CostModel
     ran: Indices
-    nodes: NDArray[np.str_]
+    nodes: Indices
     seconds: Array
 
     @property
@@ -142,7 +138,7 @@ class Costs:
         """Or is this the prior alone?"""
         return len(self.ran) >= cost.FEWEST
 
-    def log_s_without(self, node: str) -> Array:
+    def log_s_without(self, node: int) -> Array:
         """What the settings cost by the word of other nodes: a slow one is not its own measure."""
         others = self.nodes != node
         ran, model = self.ran[others], self.model
