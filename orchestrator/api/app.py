@@ -22,6 +22,7 @@ from orchestrator.api.routers import (
     monitoring,
     nodes,
     rates,
+    sample_sizes,
     streams,
     studies,
     tokens,
@@ -58,7 +59,8 @@ def create(store: Store, *, stop_now: StopNow = leave_running, checks: Checks | 
     app.state.feeds = Feeds()
     app.state.checks = checks or {}
     app.state.latencies = CollectorRegistry()
-    for part in (campaigns, jobs, configurations, explanations, findings, nodes, rates, streams, studies, tokens):
+    about_campaigns = (campaigns, jobs, configurations, explanations, findings, sample_sizes)
+    for part in (*about_campaigns, nodes, rates, streams, studies, tokens):
         app.include_router(part.router, prefix=PREFIX)
     app.include_router(monitoring.router)
     handlers.install(app)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 import numpy as np
 
+from analysis import sample_size
 from analysis.arrays import Array
-from analysis.errors import NoStandardErrorError
-from analysis.mixture import Fit, Selection
+from analysis.mixture import Options, Selection
 from orchestrator.contracts.findings import ConfigurationPage, MeasuredRun
 from orchestrator.contracts.metrics import Metric
 from orchestrator.contracts.runs import Validity
 from orchestrator.report import units
 from orchestrator.report.histogram import bin_count, curve_places, view
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
+"""The outer two are those of the default target."""
 SIZES = 2.0 ** np.arange(-3, 7)
 """Sample sizes of the chart of standard errors, as multiples of the one there is."""
 
@@ -73,6 +75,18 @@ class QuantileError:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Enough:
+    """The sample size for the default target: standard errors of x_0.1 and x_0.9 at most 0.05 (x_0.9 - x_0.1)."""
+
+    n: int
+    met: bool
+    """Whether `n` is enough; if not, the target is not within `max_n`."""
+    max_n: int
+    standard_error: float
+    """The largest that is allowed."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Curves:
     """All of a configuration's charts. Values are in `unit`."""
 
@@ -86,6 +100,8 @@ class Curves:
     quantiles: list[QuantileError]
     no_errors: str | None
     """Why there are no standard errors."""
+    enough: Enough | None
+    """None until there is a fit."""
 
 
 def of(page: ConfigurationPage, metric: Metric) -> Curves:
@@ -94,15 +110,18 @@ def of(page: ConfigurationPage, metric: Metric) -> Curves:
     selection = None if page.selection is None else Selection.from_dict(page.selection)
     unit = fitting_unit(page, metric)
     sample = np.array(sample_of(page))
-    found, problem = _errors(selection, unit)
+    enough = None if selection is None else _enough(selection, sample, unit)
+    tried = [] if selection is None or enough is None else _sizes(selection.n, enough.n)
+    found, problem = _errors(selection, tried, unit)
     return Curves(
         metric=metric.name,
         unit=unit.name,
         runs=[_point(run, run.value / unit.kbps) for run in measured if run.value is not None],
         shape=None if selection is None else _shape(sample, selection, unit),
-        sizes=[] if selection is None else _sizes(selection.n).tolist(),
+        sizes=tried,
         quantiles=found,
         no_errors=problem,
+        enough=enough,
     )
 
 
@@ -144,21 +163,30 @@ def _shape(sample: Array, selection: Selection, unit: units.Unit) -> Shape:
     )
 
 
-def _sizes(n: int) -> Array:
-    sizes: Array = np.unique(np.maximum(np.rint(n * SIZES), 10)).astype(np.int64)
-    return sizes
+def _sizes(n: int, enough: int) -> list[int]:
+    sizes = np.maximum(np.rint(n * SIZES), 10).astype(np.int64)
+    return sorted({*sizes.tolist(), enough})
 
 
-def _errors(selection: Selection | None, unit: units.Unit) -> tuple[list[QuantileError], str | None]:
+def _enough(selection: Selection, sample: Array, unit: units.Unit) -> Enough:
+    target, centre = sample_size.Target(), sample_size.centre_of_sample(sample)
+    need = sample_size.need(sample_size.Candidates.of(selection, Options()), target, centre, sample)
+    low, high = (selection.quantile(q) for q in target.quantiles)
+    allowed = target.share * (high - low) / unit.kbps
+    return Enough(n=need.n, met=need.met, max_n=target.max_n, standard_error=allowed)
+
+
+def _errors(
+    selection: Selection | None, sizes: Sequence[int], unit: units.Unit
+) -> tuple[list[QuantileError], str | None]:
     if selection is None:
         return [], "there is no fit"
-    try:
-        return [_error(selection.best, q, unit) for q in QUANTILES], None
-    except NoStandardErrorError as problem:
-        return [], str(problem)
+    known = [sample_size.of_fit(selection.best, q) for q in QUANTILES]
+    if refused := next((one.refused for one in known if one.refused is not None), None):
+        return [], refused
+    return [_error(one, selection.n, sizes, unit) for one in known], None
 
 
-def _error(fit: Fit, q: float, unit: units.Unit) -> QuantileError:
-    error = fit.quantile_se(q) / unit.kbps
-    by_size = error * np.sqrt(fit.n / _sizes(fit.n))
-    return QuantileError(q=q, value=fit.quantile(q) / unit.kbps, standard_error=error, by_size=by_size.tolist())
+def _error(known: sample_size.Precision, n: int, sizes: Sequence[int], unit: units.Unit) -> QuantileError:
+    here, *by_size = (error / unit.kbps for size in (n, *sizes) if (error := known.error(size)) is not None)
+    return QuantileError(q=known.q, value=known.value / unit.kbps, standard_error=here, by_size=by_size)

@@ -80,6 +80,7 @@ class Content:
     """Family -> its fits with 1, 2, ... components."""
     quantiles: tuple[curves.QuantileError, ...]
     no_errors: str | None
+    enough: curves.Enough | None
     nodes: tuple[NodeRow, ...]
     repeats: tuple[tuple[Campaign, Configuration], ...]
     invalid: Mapping[str, int]
@@ -115,6 +116,7 @@ def gather(store: Store, campaign_id: int, setting_id: int, mode: str) -> Conten
         bics={} if selection is None else _bics(selection),
         quantiles=tuple(drawn.quantiles),
         no_errors=drawn.no_errors,
+        enough=drawn.enough,
         nodes=_nodes(page.runs, valleys),
         repeats=_repeats(store, campaign_id, setting_id, mode),
         invalid=Counter(run.reason or run.validity for run in page.runs if run.validity != Validity.VALID),

@@ -96,13 +96,20 @@ function errors(curves, paint) {
     hovertemplate: "%{x} runs: ± %{y:.3~g}<extra>%{fullData.name}</extra>",
   }));
   const now = curves.runs.filter((run) => run.counts).length;
+  const { n, met, standard_error: allowed } = curves.enough;
+  const upright = (x, color, dash) => ({ type: "line", x0: x, x1: x, yref: "paper", y0: 0, y1: 1, line: { color, width: 1.5, dash } });
+  const label = (x, y, text, color) => ({ x: Math.log10(x), y, yref: "paper", text, showarrow: false, xanchor: "left", xshift: 5, font: { color } });
+  const level = { type: "line", xref: "paper", x0: 0, x1: 1, y0: allowed, y1: allowed, line: { color: paint.soft, width: 1, dash: "dot" } };
   return {
     traces,
     layout: {
       showlegend: true, xaxis: { type: "log", title: { text: "valid runs" }, dtick: "D2" },
       yaxis: { type: "log", title: { text: `standard error (${curves.unit})` }, dtick: "D2" },
-      shapes: [{ type: "line", x0: now, x1: now, yref: "paper", y0: 0, y1: 1, line: { color: paint.flag, width: 1.5 } }],
-      annotations: [{ x: Math.log10(now), y: 0.02, yref: "paper", text: `now: ${now}`, showarrow: false, xanchor: "left", xshift: 5, font: { color: paint.flag } }],
+      shapes: [level, upright(now, paint.flag), ...(n > now ? [upright(n, paint.ink, "dash")] : [])],
+      annotations: [
+        label(now, 0.02, `now: ${now}`, paint.flag),
+        ...(n > now ? [label(n, 0.1, met ? `enough: ${n}` : `not within ${n}`, paint.ink)] : []),
+      ],
     },
   };
 }

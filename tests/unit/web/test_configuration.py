@@ -74,6 +74,34 @@ def test_four_times_the_runs_halve_the_standard_error(browser: httpx.Client, fla
     assert median["by_size"][fourfold] == pytest.approx(median["standard_error"] / 2)
 
 
+def test_the_page_says_how_many_runs_are_enough(browser: httpx.Client, flagged: Configuration) -> None:
+    enough = browser.get(f"/api/v1{path(flagged)}/curves").json()["enough"]
+    asked = browser.get(f"/api/v1{path(flagged)}/sample-size").json()
+    page = unescape(browser.get(path(flagged)).text)
+    assert (enough["n"], enough["met"]) == (asked["n"], asked["met"])
+    told = f"{enough['n']} runs" if enough["met"] else "not within 900 runs"
+    assert f"<strong>{told}</strong>" in page or "runs there are</strong>" in page
+
+
+def test_a_sample_size_is_told_for_the_target_that_is_asked(browser: httpx.Client, flagged: Configuration) -> None:
+    asked = {"quantiles": [0.25, 0.5], "target": 0.5, "scale": "sd", "quantile_from": "fit", "max_n": 5000}
+    found = browser.get(f"/api/v1{path(flagged)}/sample-size", params=asked).json()
+    assert [one["q"] for one in found["quantiles"]] == [0.25, 0.5]
+    assert (found["runs"], found["max_n"], found["met"]) == (60, 5000, True)
+    assert found["sizes"] == sorted({1, 2, 5, 10, 20, 50, 60, 100, 200, 500, 1000, 2000, 5000, found["n"]})
+    here = found["sizes"].index(60)
+    median = found["quantiles"][1]
+    assert median["gamma"][here] == pytest.approx(median["standard_error"] / median["value"])
+    assert median["low"] < median["value"] < median["high"]
+
+
+@pytest.mark.parametrize("wrong", ["quantiles=1", "quantiles=0.1&quantiles=0.1", "target=0", "max_n=3", "scale=mean"])
+def test_a_target_without_sense_is_refused(browser: httpx.Client, flagged: Configuration, wrong: str) -> None:
+    answer = browser.get(f"/api/v1{path(flagged)}/sample-size?{wrong}")
+    assert 400 <= answer.status_code < 500
+    assert answer.json()["detail"]
+
+
 def test_a_re_run_stands_beside_the_first(
     browser: httpx.Client, laboratory: Laboratory, flagged: Configuration
 ) -> None:

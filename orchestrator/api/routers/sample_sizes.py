@@ -1,0 +1,72 @@
+"""How many runs of a configuration are enough."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Query, Response
+
+from analysis import sample_size as sizes
+from analysis.errors import AnalysisError
+from orchestrator.api import openapi
+from orchestrator.api.access import CampaignId, Ledger, may
+from orchestrator.api.caching import IfNoneMatch, unless_had
+from orchestrator.api.routers.configurations import WORD, SettingId
+from orchestrator.contracts.access import Scope
+from orchestrator.contracts.errors import RequestError
+from orchestrator.report import sample_sizes
+
+router = APIRouter(
+    prefix="/campaigns/{campaign_id}/configurations/{setting_id}/{mode}/sample-size",
+    tags=["findings"],
+    dependencies=[may(Scope.READ)],
+    responses=openapi.REFUSED | openapi.UNCHANGED | openapi.documented(HTTPStatus.CONFLICT),
+)
+DEFAULTS = sizes.Target()
+Probability = Annotated[float, Query(gt=0, lt=1, allow_inf_nan=False)]
+Quantiles = Annotated[list[Probability] | None, Query(min_length=1, max_length=20)]
+Share = Annotated[float, Query(gt=0, le=100, allow_inf_nan=False)]
+MaxN = Annotated[int, Query(ge=30, le=1_000_000)]
+
+
+def _target(
+    *,
+    quantiles: Quantiles = None,
+    target: Share = DEFAULTS.share,
+    scale: sizes.Scale = DEFAULTS.scale,
+    centred: bool = DEFAULTS.centred,
+    quantile_from: sizes.Estimator | None = None,
+    max_n: MaxN = DEFAULTS.max_n,
+) -> sizes.Target:
+    """What `modescope sample-size` calls by the same names. Raises RequestError."""
+    try:
+        return sizes.Target(
+            quantiles=DEFAULTS.quantiles if quantiles is None else tuple(quantiles),
+            share=target,
+            scale=scale,
+            centred=centred,
+            estimator=quantile_from,
+            max_n=max_n,
+        )
+    except AnalysisError as error:
+        raise RequestError(str(error)) from error
+
+
+@router.get("", response_model=sample_sizes.SampleSize)
+def of_configuration(
+    *,
+    campaign_id: CampaignId,
+    setting_id: SettingId,
+    mode: Annotated[str, Path(max_length=200, pattern=WORD)],
+    store: Ledger,
+    response: Response,
+    target: Annotated[sizes.Target, Depends(_target)],
+    if_none_match: IfNoneMatch = None,
+) -> Any:
+    """How many runs are enough for the standard errors that are asked for, and Gamma against the number of runs."""
+
+    def make() -> sample_sizes.SampleSize:
+        return sample_sizes.of(store.campaigns.configuration(campaign_id, setting_id, mode), target)
+
+    return unless_had(store.campaigns.version(campaign_id), if_none_match, response, make)
