@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import pwd
-import socket
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from orchestrator.contracts.access import Act
 from orchestrator.contracts.errors import NotFoundError
 from orchestrator.store.ports import Nodes
 
@@ -40,15 +36,6 @@ def drain(nodes: Nodes, names: Sequence[str], *, timeout_s: float, say: Say) -> 
     at_work = _wait(nodes, set(names) - set(unknown), timeout_s=timeout_s, say=say)
     empty = tuple(name for name in names if name not in unknown and name not in at_work)
     return Drained(empty=empty, at_work=at_work, unknown=unknown)
-
-
-def from_here() -> Act:
-    """For the audit log: the account that runs this command, and its machine."""
-    try:
-        who = pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:  # as in a container whose account has no name
-        who = f"uid {os.getuid()}"
-    return Act(who=who, origin=socket.gethostname())
 
 
 def held_jobs(nodes: Nodes, names: Collection[str]) -> dict[str, int]:

@@ -27,6 +27,7 @@ SHORT_HELPS = {
     "explain": "Say what goes with the modes of the samples in FILE (long CSV: one run a row, values in `throughput`).",
     "fit": "Fit mixture distributions to the samples in FILE (CSV, plain or .gz).",
     "fleet": "Compare, install, start, drain and stop nodes over SSH.",
+    "import": "Make a campaign of results that were measured elsewhere; twice is once.",
     "node": "Show nodes and let them back to work; check and prepare this machine.",
     "parse": "Read a benchmark's output into CSV.",
     "rights": "Make users of PostgreSQL and Redis: for the API, for analysis workers, for each of NODES.",

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
+import pwd
 import secrets
+import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -68,6 +71,15 @@ class Act:
     """The token's name, or the account that ran a command beside the database."""
     origin: str
     """The network address, or the name of the machine."""
+
+
+def from_here() -> Act:
+    """For the audit log: the account that runs this command, and its machine."""
+    try:
+        who = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # as in a container whose account has no name
+        who = f"uid {os.getuid()}"
+    return Act(who=who, origin=socket.gethostname())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

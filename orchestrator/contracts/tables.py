@@ -83,6 +83,21 @@ def read_columns(path: Path, names: Sequence[str]) -> dict[str, array[float]]:
     return columns
 
 
+@contextmanager
+def opened_rows(path: Path) -> Iterator[tuple[list[str], Iterator[tuple[int, list[str]]]]]:
+    """The column names of a CSV file, and its rows with their numbers (the header is row 1). Raises `TableError`."""
+    with _opened(path) as stream:
+        rows = _rows(path, stream)
+        header = next(rows, (1, []))[1]
+        _check_header(path, header)
+        yield header, rows
+
+
+def first_of_block(header: Sequence[str]) -> int | None:
+    """Where the trailing block of numbered columns of a wide table begins; None in a long one."""
+    return _first_of_block(list(header))
+
+
 def read_cells(path: Path) -> tuple[list[str], list[dict[str, str]]]:
     """The column names of a CSV file, and its rows as text by column. Raises `TableError`."""
     with _opened(path) as stream:

@@ -42,7 +42,8 @@ class Relation(StrEnum):
                 return left >= right
 
 
-def _factor_names(names: Iterable[str]) -> None:
+def check_factor_names(names: Iterable[str]) -> None:
+    """Raise ValueError for a name that no factor may have."""
     for name in names:
         if not re.fullmatch(r"[A-Za-z_]\w{0,62}", name, re.ASCII):
             raise ValueError(f"{in_short(name)} is no name for a factor: use letters, digits and underscores")
@@ -53,7 +54,7 @@ def _factor_names(names: Iterable[str]) -> None:
 def _levels(levels: dict[str, tuple[designs.Level, ...]]) -> dict[str, tuple[designs.Level, ...]]:
     if not levels:
         raise ValueError("a block without factors; name at least one")
-    _factor_names(levels)
+    check_factor_names(levels)
     for factor in COUNTED & levels.keys():
         for level in levels[factor]:
             if not isinstance(level, int) or level < 1:
@@ -116,7 +117,7 @@ class Factorial(Part):
 
     @model_validator(mode="after")
     def _factors_agree(self) -> Self:
-        _factor_names(self.factors)
+        check_factor_names(self.factors)
         if len(set(self.factors)) < len(self.factors):
             raise WrongError("factors", what="one is listed twice")
         for number, block in enumerate(self.blocks):

@@ -161,6 +161,7 @@ def drain(inventory: Path, dry_run: bool, as_json: bool, timeout_s: float) -> No
 
     Example: modescope fleet drain --timeout 600 fleet.yaml
     """
+    from orchestrator.contracts.access import from_here
     from workers import drain as draining
     from workers import wiring
     from workers.cli import everywhere
@@ -175,7 +176,7 @@ def drain(inventory: Path, dry_run: bool, as_json: bool, timeout_s: float) -> No
             for name in names:
                 outcome.say(f"{name}: would be drained, " + _holds(held.get(name)))
         else:
-            theirs = store.on_behalf_of(draining.from_here())
+            theirs = store.on_behalf_of(from_here())
             result = draining.drain(theirs.nodes, names, timeout_s=timeout_s, say=outcome.say)
             outcome.done = {name: {"drained": True, "job": None} for name in result.empty}
             for name in result.empty:
