@@ -177,7 +177,7 @@ class Client:
         return self._items(Configuration, f"campaigns/{campaign_id}/configurations", wanted)
 
     def export(self, campaign_id: int, *, as_format: str = "csv") -> Iterator[bytes]:
-        """Every measured value, piece by piece: as `csv`, `parquet`, or `arrow` (an IPC stream)."""
+        """Every measured value, piece by piece: as `csv`, `parquet`, `arrow` (an IPC stream), in a `bundle` (.zip)."""
         with self._streaming(f"campaigns/{campaign_id}/export", params={"format": as_format}) as response:
             yield from response.iter_bytes()
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
 from orchestrator.api.export import FIELDS, columns
+from orchestrator.api.sink import Sink
 from orchestrator.contracts.campaigns import ExportRow
 from orchestrator.contracts.designs import Design
 from orchestrator.contracts.errors import MissingPartError
@@ -27,32 +27,6 @@ class _Writer(Protocol):
     def close(self) -> None: ...
 
 
-class _Sink(io.RawIOBase):
-    """A file that only ever grows, and gives away what was written to it."""
-
-    def __init__(self) -> None:
-        self._written: list[bytes] = []
-        self._length = 0
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        piece = bytes(data)
-        self._written.append(piece)
-        self._length += len(piece)
-        return len(piece)
-
-    def tell(self) -> int:
-        return self._length
-
-    def take(self) -> bytes:
-        """Everything since the last time."""
-        taken = b"".join(self._written)
-        self._written.clear()
-        return taken
-
-
 def require() -> None:
     """Raise MissingPartError where pyarrow is not installed: it is as big as a third of everything else."""
     try:
@@ -65,7 +39,7 @@ def as_parquet(design: Design, metric: Metric, rows: Iterable[ExportRow]) -> Ite
     """One file; factors have the type of their levels."""
     from pyarrow import parquet
 
-    sink, schema = _Sink(), _schema(design, metric)
+    sink, schema = Sink(), _schema(design, metric)
     return _streamed(sink, schema, parquet.ParquetWriter(sink, schema, compression="zstd"), rows)
 
 
@@ -73,11 +47,11 @@ def as_arrow(design: Design, metric: Metric, rows: Iterable[ExportRow]) -> Itera
     """One Arrow IPC stream, which readers may use while it comes."""
     from pyarrow import ipc
 
-    sink, schema = _Sink(), _schema(design, metric)
+    sink, schema = Sink(), _schema(design, metric)
     return _streamed(sink, schema, ipc.new_stream(sink, schema), rows)
 
 
-def _streamed(sink: _Sink, schema: pyarrow.Schema, writer: _Writer, rows: Iterable[ExportRow]) -> Iterator[bytes]:
+def _streamed(sink: Sink, schema: pyarrow.Schema, writer: _Writer, rows: Iterable[ExportRow]) -> Iterator[bytes]:
     waiting = iter(rows)
     while batch := list(islice(waiting, ROWS_A_BATCH)):
         writer.write_batch(_record_batch(schema, batch))

@@ -217,12 +217,22 @@ def cancel(*, campaign_id: int, now: bool, service: Service, as_json: bool) -> N
 @campaign.command()
 @campaign_id
 @click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The file to write.")
-@click.option("--format", "as_format", type=click.Choice(["csv", "parquet", "arrow"]), default="csv", show_default=True)
+@click.option(
+    "--format",
+    "as_format",
+    type=click.Choice(["csv", "parquet", "arrow", "bundle"]),
+    default="csv",
+    show_default=True,
+    help="Bundle: a .zip with data, study, verdicts, versions and checksums, which `modescope import` restores.",
+)
 @endpoint.service
 def export(*, campaign_id: int, out: Path, as_format: str, service: Service, as_json: bool) -> None:
-    """Write every measured value, a row per run and mode, as CSV, Parquet or an Arrow IPC stream.
+    """Write every measured value, a row per run and mode, as CSV, Parquet or an Arrow IPC stream; or all of a campaign.
 
-    Example: modescope campaign export 3 --out runs.csv
+    \b
+    Examples:
+      modescope campaign export 3 --out runs.csv
+      modescope campaign export 3 --format bundle --out campaign-3.zip
     """
     from orchestrator.cli.files import write_whole
 

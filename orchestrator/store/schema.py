@@ -78,6 +78,11 @@ def current(database_url: str) -> tuple[str | None, str]:
     return found, _newest(_config())
 
 
+def newest() -> str:
+    """The version that this code was written for."""
+    return _newest(_config())
+
+
 def require_current(database_url: str) -> None:
     """Raise SchemaError unless the schema is exactly the one this code was written for, or UnavailableError."""
     found, newest = current(database_url)

@@ -17,6 +17,7 @@ from orchestrator.api import atlas, columnar, export, openapi, paging
 from orchestrator.api.access import CampaignId, IdempotencyKey, Ledger, Stopper, may
 from orchestrator.api.caching import IfNoneMatch, unless_had
 from orchestrator.api.models import Cancellation, Page, Rerun, StudyText
+from orchestrator.bundle import writing as bundle
 from orchestrator.campaigns import repetition
 from orchestrator.campaigns.admission import check_engines
 from orchestrator.campaigns.sizing import Size
@@ -34,12 +35,14 @@ class Format(StrEnum):
     CSV = "csv"
     PARQUET = "parquet"
     ARROW = "arrow"
+    BUNDLE = "bundle"
 
 
 EXPORTED_AS = {
     Format.CSV: "text/csv",
     Format.PARQUET: "application/vnd.apache.parquet",
     Format.ARROW: "application/vnd.apache.arrow.stream",
+    Format.BUNDLE: "application/zip",
 }
 THERE_ALREADY: openapi.Responses = {
     200: {"model": Campaign, "description": "The idempotency key has been here before."},
@@ -164,7 +167,11 @@ def exported(
     """Every measured value, a row per run and mode, valid or not: as CSV, Parquet or an Arrow IPC stream.
 
     The value's column is named after the metric and its unit: `throughput_kbps`, `response_time_ms`, `calls_per_s`.
+    A bundle, of a campaign whose verdicts are final, holds the CSV with study, verdicts, versions and checksums: what
+    `modescope import` restores elsewhere.
     """
+    if wanted is Format.BUNDLE:
+        return StreamingResponse(bundle.write(store, campaign_id), media_type=EXPORTED_AS[wanted])
     if wanted is not Format.CSV:
         columnar.require()
     design = store.campaigns.design(campaign_id)
