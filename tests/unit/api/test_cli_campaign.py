@@ -270,3 +270,35 @@ def test_a_campaign_is_compared_with_its_rerun_and_with_a_file(
         ",".join([*found["label_names"], *(f"t{i}" for i in range(20))]) + f"\n{','.join(one['labels'])},{values}\n"
     )
     assert online("compare", 1, file, "--no-verdicts", "--json").json()["compared"] == 1
+
+
+def test_what_goes_with_the_modes_is_told_for_one_and_for_all_that_are_flagged(
+    online: Modescope, laboratory: Laboratory
+) -> None:
+    campaign = laboratory.submit()
+    laboratory.work_off()
+    (found,) = laboratory.store.campaigns.configurations(campaign.id, verdict="multimodal", mode="readers")
+    one = f"{found.setting_id}:readers"
+    told = online("campaign", "explain", campaign.id, one).out
+    assert f"({one}): within node: " in told
+    assert "order of runs: explains" in told
+    assert "60 runs tell as much as" in told
+    assert online("campaign", "explain", campaign.id).out.count(": within node: ") == 2
+    explained = online("campaign", "explain", campaign.id, one, "--json").json()
+    assert explained["explanation"]["label"]["where"] == "within node"
+    assert online("campaign", "explain", campaign.id, "99:readers").err == (
+        f"modescope: campaign {campaign.id} has no configuration 99:readers\n"
+    )
+
+
+def test_a_re_run_is_confirmed_and_its_controls_counted(online: Modescope, laboratory: Laboratory) -> None:
+    campaign = laboratory.submit()
+    laboratory.work_off()
+    assert online("campaign", "rerun", campaign.id).err.startswith("modescope: say what to measure again")
+    wanted = ("--flag", "multimodal", "--level", "file_size_kb=1024", "--json")
+    child = online("campaign", "rerun", campaign.id, *wanted).json()["id"]
+    laboratory.work_off()
+    assert "confirmed: several modes again in 60 new runs" in online("campaign", "show", child).out
+    said = online("campaign", "calibration", campaign.id).out
+    assert "1 of 1 controls with several modes are flagged" in said
+    assert "0 of 0 of these that were measured again were confirmed" in said
