@@ -38,6 +38,7 @@ NULLS: Mapping[str, str] = {
 }
 """One density mode each; two of them have two components."""
 WITHIN_S = 600
+PROCESSES = 2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,7 +122,7 @@ def _played(store: Store, campaign_id: int) -> list[Configuration]:
     beds.wait_until(
         lambda: store.campaigns.get(campaign_id).state is not State.RUNNING, "the campaign's end", within_s=WITHIN_S
     )
-    Analyst(store).work()
+    Analyst(store, processes=PROCESSES).work()
     return store.campaigns.configurations(campaign_id)
 
 
