@@ -35,8 +35,10 @@ class Candidates:
 
     @classmethod
     def among(cls, table: tuple[Fit, ...], options: Options) -> "Candidates":
-        """The best of these fits is selected."""
-        return cls(best=table[ranked(table, options)[0]], table=table, options=options)
+        """The best of these fits is selected; the best BIC where a small sample supports none of them."""
+        supported = ranked(table, options)
+        best = table[supported[0]] if supported else min(table, key=lambda one: one.bic)
+        return cls(best=best, table=table, options=options)
 
     @cached_property
     def possible(self) -> tuple[Fit, ...]:

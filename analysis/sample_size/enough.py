@@ -46,7 +46,7 @@ class Need:
     @property
     def met(self) -> bool:
         """Whether `n` runs are enough; if not, the target is not within `max_n`."""
-        return self.needed <= self.n
+        return rounded(self.needed) <= self.n
 
 
 def need(candidates: Candidates, target: Target, centre: Centre, x: ArrayLike | None = None) -> Need:

@@ -128,6 +128,16 @@ def test_the_interval_of_n_is_repeatable_and_holds_what_selection_adds():
     assert wider[0] <= 178 < wider[1]
 
 
+def test_draws_that_support_none_of_the_mixtures_have_an_interval_too():
+    """Eight runs far from the others: one component is out of the question, and draws hold fewer than eight of them."""
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.normal(100, 1, 30), rng.normal(1000, 1, 8)])
+    chosen = sample_size.choose(x, NORMALS)
+    assert min(one.components for one in chosen.possible) > 1
+    low, high = sample_size.interval(chosen, sample_size.Target(), x, rng=rng, resamples=10)
+    assert 38 <= low <= high
+
+
 @pytest.mark.parametrize("q", [0.1, 0.5])
 def test_order_statistics_hold_the_quantile(q):
     rng = np.random.default_rng(0)
