@@ -12,7 +12,6 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from orchestrator.contracts.errors import UserError
 from orchestrator.contracts.jobs import PlannedJob
 from orchestrator.contracts.jobs import State as JobState
 from orchestrator.contracts.runs import Validity
-from orchestrator.imports.recording import PlacedRun, Wanted
+from orchestrator.imports.recording import PlacedRun, Totals, Wanted
 from orchestrator.imports.tables import NODE_NAME, as_time
 from orchestrator.imports.values import NODE
 
@@ -53,8 +52,8 @@ def read(path: Path, name: str | None) -> Wanted:
             if page["format"] != parts.FORMAT:
                 raise DamagedError(f"has format {page['format']}, and this version of Modescope knows {parts.FORMAT}")
             jobs = dict(_jobs(archive))
-        wanted = _bundle(path, page, sums[parts.DATA], list(jobs)).wanted(name)
-        _check_runs(wanted, jobs)
+        bundle = _bundle(path, page, sums[parts.DATA], list(jobs))
+        wanted = bundle.wanted(name, _checked(bundle, jobs))
     except UserError as error:
         raise DamagedError(f"{path}: {error}; nothing was stored") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
@@ -100,13 +99,21 @@ def _check_sums(archive: zipfile.ZipFile) -> dict[str, str]:
     return told
 
 
-def _check_runs(wanted: Wanted, state_of: Mapping[PlannedJob, JobState]) -> None:
-    """Read all of them: a mistake in the last row is better found before the first is stored."""
-    counting = {(run.position, run.replicate) for run in wanted.runs() if run.valid}
-    held = Counter(position for position, _ in counting)
+def _checked(bundle: _Bundle, state_of: Mapping[PlannedJob, JobState]) -> Totals:
+    """Read every run: a mistake in the last row is better found before the first is stored."""
+    held: dict[int, set[int]] = {}
+
+    def looked_at() -> Iterator[PlacedRun]:
+        for run in bundle.runs():
+            if run.valid:
+                held.setdefault(run.position, set()).add(run.replicate)
+            yield run
+
+    totals = Totals.of(looked_at())
     for job, state in state_of.items():
-        if state is JobState.DONE and held[job.position] != job.replicates:
+        if state is JobState.DONE and len(held.get(job.position, ())) != job.replicates:
             raise ValueError(f"{parts.DATA} lacks runs of the job at position {job.position}")
+    return totals
 
 
 def _jobs(archive: zipfile.ZipFile) -> Iterator[tuple[PlannedJob, JobState]]:
@@ -138,7 +145,18 @@ class _Bundle:
     digest: str
     """Of data and campaign page together."""
 
-    def wanted(self, name: str | None) -> Wanted:
+    def runs(self) -> Iterator[PlacedRun]:
+        """Those that count first: a superseded one is whatever comes after."""
+        superseded = 0
+        for run, validity in _told(self.path, self.design, self.jobs):
+            superseded += validity is Validity.SUPERSEDED
+            if validity is not Validity.SUPERSEDED:
+                yield run
+        if superseded:
+            told = _told(self.path, self.design, self.jobs)
+            yield from (run for run, validity in told if validity is Validity.SUPERSEDED)
+
+    def wanted(self, name: str | None, totals: Totals) -> Wanted:
         """As the ledger takes it."""
         page = self.page
         options = ImportedOptions(source=self.path.name[:200], sha256=self.digest, **page["metric"])
@@ -163,7 +181,8 @@ class _Bundle:
         return Wanted(
             submission=submission,
             digest=self.digest,
-            runs=partial(_runs, self.path, self.design, self.jobs),
+            runs=self.runs,
+            totals=totals,
             cancelled=State(page["state"]) is State.CANCELLED,
         )
 
@@ -184,17 +203,9 @@ def _bundle(path: Path, page: Mapping[str, Any], data_sha256: str, jobs: Sequenc
     return _Bundle(path=path, page=page, design=design, jobs=jobs, digest=digest)
 
 
-def _runs(path: Path, design: Design, jobs: Sequence[PlannedJob]) -> Iterator[PlacedRun]:
-    """Those that count first: a superseded one is whatever comes after."""
-    position_of = {job.position: job for job in jobs}
-    for later in (False, True):
-        for run, validity in _told(path, design, position_of):
-            if (validity is Validity.SUPERSEDED) is later:
-                yield run
-
-
-def _told(path: Path, design: Design, jobs: Mapping[int, PlannedJob]) -> Iterator[tuple[PlacedRun, Validity]]:
+def _told(path: Path, design: Design, jobs: Sequence[PlannedJob]) -> Iterator[tuple[PlacedRun, Validity]]:
     """Run by run: as many rows as its setting has modes, one after the other, in their order."""
+    job_at = {job.position: job for job in jobs}
     setting_of = {setting.ordinal: setting for setting in design.settings}
     tries: Counter[tuple[int, int]] = Counter()
     with (
@@ -205,7 +216,7 @@ def _told(path: Path, design: Design, jobs: Mapping[int, PlannedJob]) -> Iterato
         rows = csv.reader(text, strict=True)
         factors = len(next(rows)) - BEHIND_LEVELS
         for number, first in enumerate(rows):
-            job = jobs[int(first[factors + 6])]
+            job = job_at[int(first[factors + 6])]
             setting = setting_of[job.setting]
             of_run = [first, *islice(rows, len(setting.modes) - 1)]
             told = _run(number, [row[factors:] for row in of_run], setting, job)

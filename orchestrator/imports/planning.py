@@ -16,7 +16,7 @@ from orchestrator.contracts.jobs import PlannedJob
 from orchestrator.contracts.preparation import Preparation
 from orchestrator.design.sections import read_analysis
 from orchestrator.imports.mapping import Mapping as ColumnMapping
-from orchestrator.imports.recording import PlacedRun, Wanted
+from orchestrator.imports.recording import PlacedRun, Totals, Wanted
 from orchestrator.imports.samples import FoundRun, FoundSetting
 
 ORDER_S = 1e-6
@@ -40,7 +40,10 @@ class Plan:
         placed = sorted(_placed(self.settings), key=lambda one: one.run.place)
         position_of = {key: position for position, key in enumerate(dict.fromkeys(one.job for one in placed))}
         jobs = _jobs(placed, position_of)
-        return Wanted(submission=self._submission(jobs), digest=self.digest, runs=lambda: _runs(placed, position_of))
+        runs = list(_runs(placed, position_of))
+        return Wanted(
+            submission=self._submission(jobs), digest=self.digest, runs=lambda: runs, totals=Totals.of(runs)
+        )  # fmt: skip
 
     def _submission(self, jobs: Sequence[PlannedJob]) -> Submission:
         settings = tuple(

@@ -42,6 +42,28 @@ class PlacedRun:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Totals:
+    """Of all runs, counted while they are checked: there may be millions, read anew each time."""
+
+    valid: int
+    invalid: Mapping[str, int]
+    """Reason -> runs, the most frequent first."""
+    nodes: Mapping[str, int]
+    """Node -> runs, by name."""
+
+    @classmethod
+    def of(cls, runs: Iterable[PlacedRun]) -> Totals:
+        """Count them."""
+        valid, invalid, nodes = 0, Counter[str](), Counter[str]()
+        for run in runs:
+            valid += run.valid
+            nodes[run.node] += 1
+            if not run.valid:
+                invalid[run.reason or "unknown"] += 1
+        return cls(valid=valid, invalid=dict(invalid.most_common()), nodes=dict(sorted(nodes.items())))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Wanted:
     """What is to be recorded."""
 
@@ -51,13 +73,14 @@ class Wanted:
     """Of the data and how they are read; all ids follow from it."""
     runs: Callable[[], Iterable[PlacedRun]]
     """Anew each time, in the order in which they were made."""
+    totals: Totals
     cancelled: bool = False
     """It was, where it comes from."""
 
     @property
     def nodes(self) -> list[str]:
-        """By name."""
-        return sorted({job.node for job in self.submission.jobs if job.node is not None})
+        """By name: who measured, and to whom what is lacking is pinned."""
+        return sorted({*self.totals.nodes, *(job.node for job in self.submission.jobs if job.node is not None)})
 
 
 def record(
@@ -90,11 +113,7 @@ def record(
 def _names(store: Store, wanted: Wanted) -> dict[str, str]:
     """Node of the data -> its name here: another one where an agent bears it, whose session must not be ended."""
     known = {node.name: node for node in store.nodes.all()}
-    return {node: f"{node[:54]}.imported" if _has_agent(known.get(node)) else node for node in _nodes_of(wanted)}
-
-
-def _nodes_of(wanted: Wanted) -> list[str]:
-    return sorted({*wanted.nodes, *(run.node for run in wanted.runs())})
+    return {node: f"{node[:54]}.imported" if _has_agent(known.get(node)) else node for node in wanted.nodes}
 
 
 def _has_agent(node: Node | None) -> bool:

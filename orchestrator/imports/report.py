@@ -15,14 +15,7 @@ SHOWN = 10
 def of(wanted: Wanted, skipped: Skipped) -> dict[str, Any]:
     """JSON-able values: what would be stored, and what not."""
     submission = wanted.submission
-    runs: Counter[bool] = Counter()
-    nodes: Counter[str] = Counter()
-    reasons: Counter[str] = Counter()
-    for run in wanted.runs():
-        runs[run.valid] += 1
-        nodes[run.node] += 1
-        if not run.valid:
-            reasons[run.reason or "unknown"] += 1
+    totals = wanted.totals
     sizes = [setting.replicates or submission.replicates for setting in submission.design.settings]
     return {
         "name": submission.name,
@@ -30,12 +23,12 @@ def of(wanted: Wanted, skipped: Skipped) -> dict[str, Any]:
         "settings": len(submission.design.settings),
         "configurations": submission.design.configuration_count,
         "modes": dict(Counter(mode for setting in submission.design.settings for mode in setting.modes)),
-        "valid_runs": runs[True],
-        "invalid_runs": runs[False],
-        "invalid_reasons": dict(reasons.most_common()),
+        "valid_runs": totals.valid,
+        "invalid_runs": sum(totals.invalid.values()),
+        "invalid_reasons": dict(totals.invalid),
         "fewest_runs": min(sizes),
         "most_runs": max(sizes),
-        "nodes": dict(sorted(nodes.items())),
+        "nodes": dict(totals.nodes),
         "skipped": [
             {"reason": reason, "count": count, "first": first} for reason, count, first in skipped.as_rows()
         ],
