@@ -5,13 +5,14 @@ Answers are the frozen values of `orchestrator.contracts`, which pydantic writes
 
 from __future__ import annotations
 
-from typing import Generic, Literal, Self, TypeVar
+from typing import Annotated, Generic, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from orchestrator.contracts.access import Scope, Token
 
 Item = TypeVar("Item")
+Line = Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
 LARGEST_PAGE = 1000
 """Items of a list in one answer."""
 
@@ -54,14 +55,14 @@ class Rerun(Value):
     configurations: tuple[Picked, ...] = Field(
         default=(), max_length=100_000, description="Picked ones; a setting is measured once, with all its modes."
     )
-    mode: str | None = Field(default=None, max_length=200, description="Only this mode.")
-    levels: dict[str, str] = Field(default={}, max_length=20, description="Only these levels: factor -> level.")
+    mode: Line | None = Field(default=None, description="Only this mode.")
+    levels: dict[Line, Line] = Field(default={}, max_length=20, description="Only these levels: factor -> level.")
     replicates: int | None = Field(default=None, ge=1, description="Runs of each setting.")
     hours: float | None = Field(default=None, gt=0, le=1e6, description="As many runs as so much node time allows.")
     power: float | None = Field(
         default=None, ge=0.5, le=0.95, description="As many runs as show the weakest flag again with this probability."
     )
-    nodes: Literal["same", "any"] | tuple[str, ...] = Field(
+    nodes: Literal["same", "any"] | Annotated[tuple[Line, ...], Field(max_length=10_000)] = Field(
         default="same",
         description="Those that measured a setting, in the same proportions; any, as the campaign was placed; names.",
     )
