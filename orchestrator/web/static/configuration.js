@@ -58,7 +58,7 @@ function order(curves, paint) {
   }));
   return {
     traces,
-    layout: { shapes: peaks, showlegend: true, xaxis: { title: { text: "run, in order of start" }, ...(runs.length <= 10 ? { dtick: 1 } : {}) }, yaxis: { title: { text: axis(curves) } } },
+    layout: { shapes: peaks, showlegend: true, xaxis: { title: { text: "run, in order of start" }, ...(numbered.length <= 10 ? { dtick: 1 } : {}) }, yaxis: { title: { text: axis(curves) } } },
   };
 }
 
