@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from orchestrator.contracts.campaigns import Campaign, Configuration, Progress, State
+from orchestrator.contracts.engines import IMPORTED
 
 
 def duration(seconds: float) -> str:
@@ -72,11 +73,11 @@ def listed(counts: Mapping[str, int]) -> str:
 def outcome(progress: Progress) -> str:
     """How a campaign ended: what is there, what is missing and why, and the command that repeats it."""
     campaign = progress.campaign
+    took = "" if campaign.engine == IMPORTED else f", in {duration(progress.elapsed_s)}"
     lines = [
         f"Campaign {campaign.id} {campaign.name!r} is {state(campaign)}: "
         f"{progress.valid_runs:,} of {counted(campaign.expected_runs, 'run')} valid"
-        f"{f', {progress.invalid_runs:,} invalid' if progress.invalid_runs else ''}, "
-        f"in {duration(progress.elapsed_s)}."
+        f"{f', {progress.invalid_runs:,} invalid' if progress.invalid_runs else ''}{took}."
     ]
     lines += [f"  {counted(count, 'run')} missing: {reason}" for reason, count in campaign.missing.items()]
     if campaign.missing:

@@ -54,7 +54,7 @@ def flagged(flag: str, progress: Progress, configurations: Sequence[Configuratio
     """
     campaign = progress.campaign
     if flag == INCOMPLETE:
-        chosen = [found for found in configurations if found.valid_runs < campaign.replicates]
+        chosen = [found for found in configurations if found.valid_runs < found.replicates]
     else:
         _check_final(flag, progress)
         chosen = [found for found in configurations if found.verdict == flag]

@@ -152,6 +152,8 @@ class Configuration:
     mode: str
     control: str | None
     valid_runs: int
+    replicates: int
+    """How many make its sample complete."""
     verdict: str | None = None
     """None until analysed."""
     sentence: str | None = None

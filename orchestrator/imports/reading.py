@@ -19,7 +19,7 @@ FORMAT = 1
 
 def read(source: Path, mapping_file: Path | None, name: str | None) -> tuple[Wanted, Skipped]:
     """What is to be recorded, and what is left out. Raises UserError, one line."""
-    if source.suffix == ".zip":
+    if source.suffix.lower() == ".zip":
         from orchestrator.bundle import reading
 
         if mapping_file is not None:

@@ -160,6 +160,7 @@ def test_a_setting_may_have_fewer_replicates_than_its_campaign(store: StoreUnder
     agent.work_off()
     assert store.campaigns.get(campaign_id).state is State.COMPLETE
     assert store.overviews.family(campaign_id)[0].campaign.expected_runs == 3
+    assert [one.replicates for one in store.campaigns.configurations(campaign_id)] == [1, 1, 2, 2]
     batch = store.analyses.lease("v1")
     assert batch is not None
     assert sorted(len(one.sample) for one in batch.analyses) == [1, 1, 2, 2]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from orchestrator.contracts.analyses import Result
@@ -69,6 +71,16 @@ def test_a_campaign_in_a_list_has_its_counters(store: StoreUnderTest) -> None:
 
 def test_a_campaign_without_runs_has_no_pace(store: StoreUnderTest) -> None:
     assert store.overviews.pace(submitted(store, study())) == Pace(runs_per_s={}, slices=())
+
+
+def test_runs_of_jobs_that_nobody_claimed_have_a_pace(store: StoreUnderTest) -> None:
+    """As imported runs do."""
+    agent = Agent(store)
+    first, second = (submitted(store, study()) for _ in range(2))
+    run = agent.run(agent.take())
+    (job,) = store.jobs.of_campaign(second if run.campaign_id == first else first)
+    agent.record(replace(run, campaign_id=job.campaign_id, job_id=job.id, setting_id=job.setting_id))
+    assert store.overviews.pace(job.campaign_id).runs_per_s == {"n1": 1.0}
 
 
 def test_the_pace_is_told_by_node(store: StoreUnderTest) -> None:

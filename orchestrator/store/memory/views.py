@@ -116,6 +116,7 @@ def _configuration(setting: SettingRow, mode: str, analysis: AnalysisRow | None)
         mode=mode,
         control=setting.setting.control,
         valid_runs=len(setting.valid),
+        replicates=setting.replicates,
         verdict=None if analysis is None else analysis.verdict,
         sentence=None if analysis is None else analysis.sentence,
         final=analysis is not None and analysis.final,

@@ -52,7 +52,7 @@ _FAMILY = text(_FAMILIES.format(roots=_ROOT_OF))
 _PACE = text("""
     SELECT n.name, extract(epoch FROM p.slice)::float8 AS slice, sum(p.valid)::float8 AS valid,
            extract(epoch FROM c.until)::float8 AS until,
-           extract(epoch FROM c.until - c.first_claim_at)::float8 AS elapsed_s
+           coalesce(extract(epoch FROM c.until - c.first_claim_at), 0)::float8 AS elapsed_s  -- no claim: imported
     FROM (
         SELECT id, first_claim_at, coalesce(ended_at, clock_timestamp()) AS until FROM campaigns WHERE id = :campaign
     ) AS c

@@ -169,7 +169,7 @@ def matching(store: Store, campaign: Campaign, wanted: Filter) -> list[Configura
     return [
         one
         for one in found
-        if (wanted.verdict != INCOMPLETE or one.valid_runs < campaign.replicates)
+        if (wanted.verdict != INCOMPLETE or one.valid_runs < one.replicates)
         and all(one.control is None and str(one.levels[place]) == level for place, level in levels)
         and all(word in f"{words.title(campaign.factors, one)} {one.sentence or ''}".lower() for word in asked)
     ]
