@@ -229,10 +229,7 @@ def cancel(*, campaign_id: int, now: bool, service: Service, as_json: bool) -> N
 def export(*, campaign_id: int, out: Path, as_format: str, service: Service, as_json: bool) -> None:
     """Write every measured value, a row per run and mode, as CSV, Parquet or an Arrow IPC stream; or all of a campaign.
 
-    \b
-    Examples:
-      modescope campaign export 3 --out runs.csv
-      modescope campaign export 3 --format bundle --out campaign-3.zip
+    Example: modescope campaign export 3 --format bundle --out campaign-3.zip
     """
     from orchestrator.cli.files import write_whole
 
