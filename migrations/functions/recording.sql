@@ -124,7 +124,7 @@ BEGIN
         ), paced AS (
             INSERT INTO paces AS p (campaign_id, node_id, slice, valid)
             SELECT k.campaign_id, k.node_id, date_bin('10 s', clock_timestamp(), 'epoch'), k.valid
-            FROM of_nodes AS k WHERE k.valid > 0
+            FROM of_nodes AS k WHERE k.valid > 0 AND p_engines[1] <> 'imported'  -- which nobody measures now
             ON CONFLICT (campaign_id, slice, node_id) DO UPDATE SET valid = p.valid + EXCLUDED.valid
         )
         SELECT (SELECT array_agg(k.id) FROM stored AS k) AS ids,

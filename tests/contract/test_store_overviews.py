@@ -83,6 +83,16 @@ def test_runs_of_jobs_that_nobody_claimed_have_a_pace(store: StoreUnderTest) -> 
     assert store.overviews.pace(job.campaign_id).runs_per_s == {"n1": 1.0}
 
 
+def test_what_is_imported_has_no_pace(store: StoreUnderTest) -> None:
+    agent, campaign_id = Agent(store), submitted(store, study())
+    run = agent.run(agent.take())
+    agent.record(replace(run, engine="imported"))
+    assert store.overviews.pace(campaign_id) == Pace(runs_per_s={}, slices=())
+    (node,) = store.overviews.nodes()
+    assert (node.valid, node.last_minute, node.last_ten_minutes) == (1, 0, 0)
+    assert store.campaigns.progress(campaign_id).runs_per_s == 0
+
+
 def test_the_pace_is_told_by_node(store: StoreUnderTest) -> None:
     agents = [Agent(store, "n1"), Agent(store, "n2")]
     campaign_id = submitted(store, study(settings=3, replicates=4))

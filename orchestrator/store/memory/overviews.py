@@ -40,7 +40,7 @@ class Overviews:
     def pace(self, campaign_id: int) -> Pace:
         row = self.tables.campaign(campaign_id)
         until = self.tables.now() if row.ended_at is None else row.ended_at
-        arrived = [(run.recorded_at, run.node) for run in row.runs if run.validity is Validity.VALID]
+        arrived = [(run.recorded_at, run.node) for run in row.runs if run.has_pace]
         window_s = min(PACE_WINDOW_S, max(until - (row.started_at or until), 1.0))
         by_node = Counter(node for at, node in arrived if at > until - PACE_WINDOW_S)
         slices = Counter(at // PACE_SLICE_S * PACE_SLICE_S for at, _ in arrived if at > until - PACE_SHOWN_S)
@@ -68,16 +68,12 @@ class Overviews:
 
     def _work(self, node: NodeRow) -> NodeWork:
         campaigns = self.tables.campaigns.values()
-        ages_s = [
-            self.tables.now() - run.recorded_at
-            for row in campaigns
-            for run in row.runs
-            if run.node == node.name and run.validity is Validity.VALID
-        ]
+        own = [run for row in campaigns for run in row.runs if run.node == node.name]
+        ages_s = [self.tables.now() - run.recorded_at for run in own if run.has_pace]
         return NodeWork(
             node=node.name,
             campaign_id=None if node.leased is None else node.leased.campaign.id,
-            valid=len(ages_s),
+            valid=sum(run.validity is Validity.VALID for run in own),
             invalid=sum(row.shares[node.name, Validity.INVALID] for row in campaigns),
             last_minute=sum(age_s < PACE_WINDOW_S for age_s in ages_s),
             last_ten_minutes=sum(age_s < TEN_MINUTES_S for age_s in ages_s),

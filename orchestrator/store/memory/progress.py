@@ -67,5 +67,5 @@ def _runs_per_s(tables: Tables, row: CampaignRow) -> float | None:
         return None
     window_s = max(1.0, min(RATE_WINDOW_S, _elapsed_s(tables, row)))
     since = tables.now() - window_s
-    recent = sum(run.recorded_at >= since for run in row.runs if run.validity is Validity.VALID)
+    recent = sum(run.recorded_at >= since for run in row.runs if run.has_pace)
     return recent / window_s

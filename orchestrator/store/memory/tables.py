@@ -17,6 +17,7 @@ from orchestrator.contracts.access import Act, AuditLine, Deed, Token
 from orchestrator.contracts.analyses import Result
 from orchestrator.contracts.campaigns import Event, EventKind, Submission
 from orchestrator.contracts.designs import Setting
+from orchestrator.contracts.engines import IMPORTED
 from orchestrator.contracts.errors import NotFoundError
 from orchestrator.contracts.jobs import Failure, PlannedJob
 from orchestrator.contracts.nodes import Hello, NodeState
@@ -138,6 +139,11 @@ class RunRow:
     job: JobRow
     validity: Validity
     recorded_at: float
+
+    @property
+    def has_pace(self) -> bool:
+        """Does it tell how fast runs come in? One that was imported does not."""
+        return self.validity is Validity.VALID and self.run.engine != IMPORTED
 
 
 @dataclass(kw_only=True, slots=True, eq=False)
