@@ -8,13 +8,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query, Response
 
 from analysis import sample_size as sizes
-from analysis.errors import AnalysisError
 from orchestrator.api import openapi
 from orchestrator.api.access import CampaignId, Ledger, may
 from orchestrator.api.caching import IfNoneMatch, unless_had
 from orchestrator.api.routers.configurations import WORD, SettingId
 from orchestrator.contracts.access import Scope
-from orchestrator.contracts.errors import RequestError
 from orchestrator.report import sample_sizes
 
 router = APIRouter(
@@ -39,18 +37,15 @@ def _target(
     quantile_from: sizes.Estimator | None = None,
     max_n: MaxN = DEFAULTS.max_n,
 ) -> sizes.Target:
-    """What `modescope sample-size` calls by the same names. Raises RequestError."""
-    try:
-        return sizes.Target(
-            quantiles=DEFAULTS.quantiles if quantiles is None else tuple(quantiles),
-            share=target,
-            scale=scale,
-            centred=centred,
-            estimator=quantile_from,
-            max_n=max_n,
-        )
-    except AnalysisError as error:
-        raise RequestError(str(error)) from error
+    """What `modescope sample-size` calls by the same names; a quantile that is named twice is told once."""
+    return sizes.Target(
+        quantiles=DEFAULTS.quantiles if quantiles is None else tuple(dict.fromkeys(quantiles)),
+        share=target,
+        scale=scale,
+        centred=centred,
+        estimator=quantile_from,
+        max_n=max_n,
+    )
 
 
 @router.get("", response_model=sample_sizes.SampleSize)

@@ -95,7 +95,7 @@ def test_a_sample_size_is_told_for_the_target_that_is_asked(browser: httpx.Clien
     assert median["low"] < median["value"] < median["high"]
 
 
-@pytest.mark.parametrize("wrong", ["quantiles=1", "quantiles=0.1&quantiles=0.1", "target=0", "max_n=3", "scale=mean"])
+@pytest.mark.parametrize("wrong", ["quantiles=1", "quantiles=", "target=0", "max_n=3", "scale=mean"])
 def test_a_target_without_sense_is_refused(browser: httpx.Client, flagged: Configuration, wrong: str) -> None:
     answer = browser.get(f"/api/v1{path(flagged)}/sample-size?{wrong}")
     assert 400 <= answer.status_code < 500
