@@ -53,7 +53,7 @@ def read_table(path: Path, labels: Sequence[str] | None = None, *, value: str | 
         rows = _rows(path, stream)
         header = next(rows, (1, []))[1]
         _check_header(path, header)
-        first = _first_of_block(header)
+        first = first_of_block(header)
         values = _value_column(path, header, value)
         if values is not None:
             return _read_long(path, header, rows, values, labels)
@@ -93,17 +93,9 @@ def opened_rows(path: Path) -> Iterator[tuple[list[str], Iterator[tuple[int, lis
         yield header, rows
 
 
-def first_of_block(header: Sequence[str]) -> int | None:
-    """Where the trailing block of numbered columns of a wide table begins; None in a long one."""
-    return _first_of_block(list(header))
-
-
 def read_cells(path: Path) -> tuple[list[str], list[dict[str, str]]]:
     """The column names of a CSV file, and its rows as text by column. Raises `TableError`."""
-    with _opened(path) as stream:
-        rows = _rows(path, stream)
-        header = next(rows, (1, []))[1]
-        _check_header(path, header)
+    with opened_rows(path) as (header, rows):
         found = []
         for number, row in rows:
             _check_width(path, header, number, row)
@@ -155,7 +147,7 @@ def _value_column(path: Path, header: list[str], wanted: str | None) -> int | No
     return next((names.index(name) for name in VALUE_COLUMNS if name in names), None)
 
 
-def _first_of_block(header: list[str]) -> int | None:
+def first_of_block(header: Sequence[str]) -> int | None:
     """Where the trailing block of numbered columns begins; None when the last two columns are not numbered."""
     matches = [NUMBERED.fullmatch(name) for name in header]
     first = len(header)

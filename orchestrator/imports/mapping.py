@@ -15,8 +15,6 @@ from orchestrator.design.factorial import check_factor_names
 from orchestrator.design.parts import Level, Mode, Part, Title, explain, in_short, short_form
 from orchestrator.design.sections import read_analysis
 
-ROLES = ("node", "job", "replicate", "time", "elapsed", "valid", "reason")
-"""What a column may be that is neither factor, mode nor value; the export of a campaign calls them so, or as below."""
 USUAL_COLUMNS: AnyMapping[str, tuple[str, ...]] = {
     "mode": ("mode",),
     "value": ("throughput", "throughput_kbps"),

@@ -117,6 +117,23 @@ def test_what_is_lacking_there_is_lacking_here(tmp_path: Path) -> None:
     assert found_in(elsewhere, campaign_id) == found_in(store, campaign.id)
 
 
+def test_what_was_set_aside_there_ends_incomplete_here(tmp_path: Path) -> None:
+    store = MemoryStore()
+    laboratory = Laboratory(store)
+    campaign = laboratory.submit()
+    laboratory.work()
+    laboratory.fail_for_good()
+    Analyst(store).work()
+    path = tmp_path / "some.zip"
+    path.write_bytes(b"".join(writing.write(store, campaign.id)))
+    elsewhere = MemoryStore()
+    campaign_id = restored(elsewhere, path)
+    elsewhere.control.reconcile()
+    there, here = store.campaigns.get(campaign.id), elsewhere.campaigns.get(campaign_id)
+    assert (here.state, sum(here.missing.values())) == (there.state, sum(there.missing.values()))
+    assert here.missing == {recording.LACKING: 150}
+
+
 def test_a_running_campaign_has_no_bundle() -> None:
     store = MemoryStore()
     campaign = Laboratory(store).submit()
