@@ -97,7 +97,8 @@ def _runs(fit: Fit, target: Target, centre: Centre, precisions: list[Precision])
     if any(error is None for error in errors):
         return None
     pairs = zip(errors, allowed, strict=True)
-    return max((error / most) ** 2 if most > 0 else inf for error, most in pairs if error is not None)
+    ratios = [error / most if most > 0 else inf for error, most in pairs if error is not None]
+    return max(ratio * ratio for ratio in ratios)  # a power would not overflow to inf
 
 
 def _supported(candidates: Candidates, target: Target, centre: Centre, x: ArrayLike | None) -> float:

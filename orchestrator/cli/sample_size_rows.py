@@ -28,7 +28,7 @@ class Layout:
 
 def summary(target: sizes.Target) -> Layout:
     """A row for each configuration."""
-    of_quantiles = (f"{stem}_{q:g}" for q in target.quantiles for stem in OF_QUANTILE)
+    of_quantiles = (f"{stem}_{q}" for q in target.quantiles for stem in OF_QUANTILE)
     columns = (*COLUMNS, *of_quantiles, "note")
 
     def rows(answer: sizes.Answer | Failure) -> Iterator[Row]:
@@ -42,9 +42,9 @@ def summary(target: sizes.Target) -> Layout:
 
 def curve(target: sizes.Target) -> Layout:
     """A row for each configuration and n; the centred Gamma is told beside SE / sd."""
-    columns = ["n", *(f"gamma_{q:g}" for q in target.quantiles)]
+    columns = ["n", *(f"gamma_{q}" for q in target.quantiles)]
     if target.centred:
-        columns += [f"se_sd_{q:g}" for q in target.quantiles]
+        columns += [f"se_sd_{q}" for q in target.quantiles]
 
     def rows(answer: sizes.Answer | Failure) -> Iterator[Row]:
         for n in sizes.sizes(target.max_n):

@@ -22,9 +22,9 @@ router = APIRouter(
     responses=openapi.REFUSED | openapi.UNCHANGED | openapi.documented(HTTPStatus.CONFLICT),
 )
 DEFAULTS = sizes.Target()
-Probability = Annotated[float, Query(gt=0, lt=1, allow_inf_nan=False)]
+Probability = Annotated[float, Query(ge=0.001, le=0.999, allow_inf_nan=False)]
 Quantiles = Annotated[list[Probability] | None, Query(min_length=1, max_length=20)]
-Share = Annotated[float, Query(gt=0, le=100, allow_inf_nan=False)]
+Share = Annotated[float, Query(ge=1e-6, le=100, allow_inf_nan=False)]
 MaxN = Annotated[int, Query(ge=30, le=1_000_000)]
 
 
