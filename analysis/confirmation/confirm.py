@@ -92,29 +92,34 @@ def confirm(
 def agree(first: Selection, again: Selection, *, options: Options, rng: np.random.Generator) -> bool:
     """Has every mode that holds a tenth of the runs a counterpart in the other fit, as near as chance allows?
 
-    How far a mode's position strays is seen in draws from the first fit, each fitted anew by the same family and
-    number of components; an interval for the difference of both positions follows.
+    How far both positions of a mode lie apart by chance, and by the choice of two families, is seen in pairs of samples
+    drawn from the first fit, each fitted as the first and as the new runs were.
     """
-    strayed = _strayed(first.best, first.modes, again.n, options, rng)
-    # The first positions stray as well, by a variance that goes with 1 / n.
-    strayed *= np.sqrt(1 + again.n / first.n)
+    usual, strayed = _apart(first, again, options, rng)
     wide = float(stats.norm.ppf(1 - (1 - CONFIDENCE) / 2 / len(first.modes)))
     rounding = max(first.resolution or 0.0, again.resolution or 0.0)
-    distance = np.abs(_positions(first.modes)[:, None] - _positions(again.modes))
-    near = distance <= wide * strayed[:, None] + rounding
+    moved = _positions(again.modes) - _positions(first.modes)[:, None]
+    near = np.abs(moved - usual[:, None]) <= wide * strayed[:, None] + rounding
     large_first, large_again = ([m.share >= SMALLEST_SHARE for m in one.modes] for one in (first, again))
     return bool(np.all(near[large_first].any(axis=1)) and np.all(near[:, large_again].any(axis=0)))
 
 
-def _strayed(best: Fit, modes: Sequence[DensityMode], n: int, options: Options, rng: np.random.Generator) -> Array:
-    """Standard deviation of each mode's position in samples of n runs, (modes,), by its quartiles."""
+def _apart(first: Selection, again: Selection, options: Options, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Mean and standard deviation, by quartiles, of what lies between both positions of each first mode, (modes,)."""
     drawn = []
     for _ in range(DRAWS):
-        refitted = fit(best.sample(n, rng), best.family, best.components, options=options)
-        places = _positions(refitted.density_modes(options))
-        drawn.append([places[np.argmin(np.abs(places - mode.position))] for mode in modes])
-    spread: Array = stats.iqr(np.array(drawn), axis=0) / 1.349
-    return spread
+        before, after = (
+            _nearest(fit(first.best.sample(one.n, rng), one.family, one.components, options=options), first, options)
+            for one in (first, again)
+        )
+        drawn.append(after - before)
+    return np.median(drawn, axis=0), np.asarray(stats.iqr(drawn, axis=0)) / 1.349
+
+
+def _nearest(found: Fit, first: Selection, options: Options) -> Array:
+    """The position of the peak of a fit that is nearest to each first mode."""
+    places = _positions(found.density_modes(options))
+    return np.array([places[np.argmin(np.abs(places - mode.position))] for mode in first.modes])
 
 
 def _not_again(
