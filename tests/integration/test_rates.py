@@ -61,12 +61,12 @@ def test_a_node_that_is_slowed_is_an_event_and_the_time_left_has_an_interval() -
         assert left.time_left_high_s is not None
         assert left.time_left_low_s < left.time_left_s < left.time_left_high_s
         with slowed(service.pids["agent-local-2"]):
-            told = wait_for(  # the other one may be disturbed as well, by whatever else this machine does
-                "a change of its rate",
+            told = wait_for(  # whatever else this machine does may disturb the other one, or let this one rise before
+                "a fall of its rate",
                 lambda: [
                     one.message
                     for one in client.events(campaign)
-                    if one.kind is EventKind.NODE_RATE_CHANGED and one.node == "local-2"
+                    if one.kind is EventKind.NODE_RATE_CHANGED and one.node == "local-2" and " fell " in one.message
                 ],
             )
         client.cancel(campaign, now=True)
