@@ -62,7 +62,7 @@ def gather(store: Store, campaign_id: int, other_id: int | None) -> Content:
     if chosen is None:
         return Content(campaign=campaign, other=None, choices=choices)
     other = store.campaigns.get(chosen)
-    if min(campaign.configurations, other.configurations) > MOST:
+    if max(campaign.configurations, other.configurations) > MOST:  # all of both are read
         said = f"More than {MOST:,} configurations: run `modescope compare {other.id} {campaign.id} --out changes.csv`"
         return Content(campaign=campaign, other=other, choices=choices, problem=said)
     try:
@@ -72,6 +72,9 @@ def gather(store: Store, campaign_id: int, other_id: int | None) -> Content:
         )  # fmt: skip
     except TableError as nothing:
         return Content(campaign=campaign, other=other, choices=choices, problem=str(nothing))
+    if not found.pairs:
+        said = "What both have was measured too few times to compare."
+        return Content(campaign=campaign, other=other, choices=choices, problem=said)
     changed = tuple(sorted((p for p in found.pairs if p.changed(FDR)), key=lambda pair: -pair.comparison.ks))
     return Content(
         campaign=campaign,
@@ -127,7 +130,8 @@ def _picture(pairs: tuple[Pair, ...]) -> Markup:
     """Shift of the median with its interval, in per cent of A's, a row a configuration."""
     shares = [_shares(pair) for pair in pairs]
     low, high = min(0.0, *(one[1] for one in shares)), max(0.0, *(one[2] for one in shares))
-    low, high = low - 0.03 * (high - low), high + 0.03 * (high - low)
+    margin = 0.03 * (high - low) or 1.0  # no median moved: another distribution may have the same
+    low, high = low - margin, high + margin
     height = TOP + ROW * len(pairs) + 30
 
     def x(value: float) -> float:

@@ -59,3 +59,23 @@ def test_a_large_study_is_left_to_the_command(
 @pytest.mark.parametrize("other", ["0", "none", "99999999999"])
 def test_what_is_no_campaign_is_refused(browser: httpx.Client, rerun: tuple[int, int], other: str) -> None:
     assert browser.get(f"/campaigns/{rerun[1]}/compare", params={"with": other}).status_code in (404, 422)
+
+
+def test_what_was_measured_too_few_times_is_said(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    laboratory = Laboratory(store)
+    campaign = laboratory.submit()
+    laboratory.work_off()
+    monkeypatch.setattr("analysis.comparison.FEWEST", 10_000)
+    content = comparison.gather(store, campaign.id, campaign.id)
+    assert content.problem == "What both have was measured too few times to compare."
+
+
+def test_medians_that_did_not_move_are_drawn(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    laboratory = Laboratory(store)
+    campaign = laboratory.submit()
+    laboratory.work_off()
+    monkeypatch.setattr(comparison, "FDR", 1.0)
+    monkeypatch.setattr(comparison, "_shares", lambda _pair: (0.0, 0.0, 0.0))
+    content = comparison.gather(store, campaign.id, campaign.id)
+    assert content.picture is not None
+    assert "0 %" in content.picture
