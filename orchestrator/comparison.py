@@ -75,6 +75,8 @@ def compare_tables(
     if not shared:
         raise TableError("the two have no configuration in common: the same labels with the same text are needed")
     enough = [pair for pair in shared if min(len(one.values) for one in pair) >= FEWEST]
+    if not enough:
+        raise TableError(f"no configuration has {FEWEST} runs on both sides: with fewer, nothing can be compared")
     found = [compare(one.values, other.values, quantiles=quantiles) for one, other in follow(enough, len(enough))]
     in_a = {sample.labels for sample in a.samples}
     compared = {one.labels for one, _ in enough}

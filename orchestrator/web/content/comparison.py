@@ -72,9 +72,6 @@ def gather(store: Store, campaign_id: int, other_id: int | None) -> Content:
         )  # fmt: skip
     except TableError as nothing:
         return Content(campaign=campaign, other=other, choices=choices, problem=str(nothing))
-    if not found.pairs:
-        said = "What both have was measured too few times to compare."
-        return Content(campaign=campaign, other=other, choices=choices, problem=said)
     changed = tuple(sorted((p for p in found.pairs if p.changed(FDR)), key=lambda pair: -pair.comparison.ks))
     return Content(
         campaign=campaign,

@@ -76,6 +76,9 @@ def test_files_that_cannot_be_matched_are_refused(before, tmp_path):
     other = write(tmp_path / "other.csv", ("threads", "mode"), [("16", "readers", *range(20))])
     with pytest.raises(TableError, match="no configuration in common"):
         raise run(before, other, "--no-verdicts").exception
+    few = write(tmp_path / "few.csv", ("threads", "mode"), [("16", "readers", 1, 2, 3)])
+    with pytest.raises(TableError, match="no configuration has 5 runs on both sides"):
+        raise run(few, few, "--no-verdicts").exception
     renamed = write(tmp_path / "renamed.csv", ("cpus", "mode"), [("1", "readers", *range(20))])
     with pytest.raises(TableError, match=r"different labels \(threads, mode and cpus, mode\)"):
         raise run(before, renamed, "--no-verdicts").exception

@@ -67,7 +67,7 @@ def test_what_was_measured_too_few_times_is_said(store: MemoryStore, monkeypatch
     laboratory.work_off()
     monkeypatch.setattr("analysis.comparison.FEWEST", 10_000)
     content = comparison.gather(store, campaign.id, campaign.id)
-    assert content.problem == "What both have was measured too few times to compare."
+    assert content.problem == "no configuration has 10000 runs on both sides: with fewer, nothing can be compared"
 
 
 def test_medians_that_did_not_move_are_drawn(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
