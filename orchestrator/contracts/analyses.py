@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+FLAGGED = "multimodal"
+"""The verdict that is a flag: a question to be answered by a re-run."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Analysis:
@@ -52,6 +55,8 @@ class Result:
     """Coefficient of variation of the sample: standard deviation (n - 1) / mean; None where the mean is 0."""
     family_bics: Mapping[str, float] | None = None
     """Family -> BIC of its best fit."""
+    needed_runs: int | None = None
+    """Runs that the target of an adaptive campaign asks for (`campaigns.Configuration.needed_runs`)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,13 +11,13 @@ from markupsafe import Markup
 
 from orchestrator import words
 from orchestrator.campaigns.repetition import INCOMPLETE
+from orchestrator.contracts.analyses import FLAGGED
 from orchestrator.contracts.campaigns import Campaign, Event, NodeShare, Progress
 from orchestrator.contracts.campaigns import State as CampaignState
 from orchestrator.contracts.jobs import Job, State
 from orchestrator.contracts.overviews import PACE_SLICE_S, Pace
 from orchestrator.contracts.rates import Forecast, NodeRate
 from orchestrator.report import svg
-from orchestrator.report.content import FLAGGED
 from orchestrator.store.ports import Store
 from orchestrator.web.content import campaigns
 from orchestrator.web.content.campaigns import Row

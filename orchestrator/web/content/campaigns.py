@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from orchestrator.contracts.analyses import FLAGGED
 from orchestrator.contracts.overviews import Overview
-from orchestrator.report.content import FLAGGED
 from orchestrator.store.ports import Store
 
 ROOTS_A_PAGE = 50

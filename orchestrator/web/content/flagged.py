@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from orchestrator import words
 from orchestrator.api.atlas import metric_of
+from orchestrator.contracts.analyses import FLAGGED
 from orchestrator.contracts.campaigns import Campaign, Configuration
 from orchestrator.contracts.designs import Level
 from orchestrator.contracts.errors import RequestError
@@ -19,7 +20,6 @@ from orchestrator.store.ports import Store
 
 ROWS = 100
 """On one page."""
-FLAGGED = "multimodal"
 ANY = "any"
 INCOMPLETE = "incomplete"
 NUMBERS = ("bic_gap", "median", "variation", "density_modes", "dip_q", "valid_runs")

@@ -8,9 +8,11 @@ from html.parser import HTMLParser
 
 import pytest
 
+from orchestrator.contracts.analyses import FLAGGED
 from orchestrator.contracts.campaigns import State
-from orchestrator.report import render
-from orchestrator.report.content import Content, gather
+from orchestrator.report import render, section, sections
+from orchestrator.report.content import Report, gather
+from orchestrator.report.settling import settle_sentence
 from orchestrator.store.memory import MemoryStore
 from tests.unit.measured import STUDY, Laboratory
 
@@ -70,15 +72,15 @@ def child_id(store: MemoryStore) -> int:
 
 
 @pytest.fixture(scope="module")
-def content(store: MemoryStore) -> Content:
-    """All that the report says."""
+def report(store: MemoryStore) -> Report:
+    """All that the page says."""
     return gather(store, 1)
 
 
 @pytest.fixture(scope="module")
-def page(content: Content) -> str:
-    """The report."""
-    return render(content)
+def page(report: Report) -> str:
+    """As it is written."""
+    return render(report)
 
 
 def test_the_page_is_well_formed(page: str) -> None:
@@ -93,22 +95,23 @@ def test_nothing_is_loaded_from_elsewhere(page: str) -> None:
     assert not re.search(r"https?:|url\(|@import", page)
 
 
-def test_it_says_the_numbers_of_the_campaign(page: str, content: Content) -> None:
+def test_it_says_the_numbers_of_the_campaign(page: str, store: MemoryStore) -> None:
     text = read(page).text
     assert "valid runs 180" in text
     assert "flagged multimodal 2" in text
     assert "the benchmark ended with status 1 1" in text
-    for found in content.configurations:
+    for found in store.campaigns.configurations(1):
         assert found.sentence is not None
         assert found.sentence in text
 
 
-def test_every_flagged_configuration_has_its_picture_and_numbers(page: str, content: Content) -> None:
+def test_every_flagged_configuration_has_its_picture_and_numbers(page: str, store: MemoryStore) -> None:
     reader = read(page)
-    assert reader.tags.count("svg") == len(content.flagged) == 2
-    for flagged in content.flagged:
-        assert flagged.fitted.selection is not None
-        assert f"BIC gap {flagged.fitted.selection['bic_gap']:.1f}" in reader.text
+    flagged = list(store.analyses.fitted(1, verdict=FLAGGED))
+    assert reader.tags.count("svg") == len(flagged) == 2
+    for one in flagged:
+        assert one.selection is not None
+        assert f"BIC gap {one.selection['bic_gap']:.1f}" in reader.text
     assert "throughput (GB/s)" in reader.text
     assert "runs per bin" in reader.text
 
@@ -116,7 +119,7 @@ def test_every_flagged_configuration_has_its_picture_and_numbers(page: str, cont
 def test_a_page_with_too_many_pictures_says_what_it_leaves_out(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("orchestrator.report.content.PICTURES", 1)
+    monkeypatch.setattr("orchestrator.report.sections.flagged.PICTURES", 1)
     reader = read(render(gather(store, 1)))
     assert reader.tags.count("svg") == 1
     assert "The first 1 of 2;" in reader.text
@@ -145,16 +148,26 @@ def test_the_rerun_names_its_parent(store: MemoryStore, child_id: int) -> None:
         ("builtin", {}, "built-in benchmark"),
     ],
 )
-def test_the_settle_time_is_said(content: Content, engine: str, options: dict[str, object], said: str) -> None:
-    changed = replace(content, study=replace(content.study, engine=engine, engine_options=options))
-    assert said in read(render(changed)).text
+def test_the_settle_time_is_said(store: MemoryStore, engine: str, options: dict[str, object], said: str) -> None:
+    study = replace(store.campaigns.study(1), engine=engine, engine_options=options)
+    assert said in (settle_sentence(study) or "")
 
 
-def test_what_is_missing_is_said_with_the_command_that_repeats_it(content: Content) -> None:
-    ended = replace(content.campaign, state=State.INCOMPLETE, missing={"disk <full>": 12})
-    text = read(render(replace(content, progress=replace(content.progress, campaign=ended)))).text
+def test_what_is_missing_is_said_with_the_command_that_repeats_it(report: Report) -> None:
+    ended = replace(report.campaign, state=State.INCOMPLETE, missing={"disk <full>": 12})
+    text = read(render(replace(report, progress=replace(report.progress, campaign=ended)))).text
     assert "12 of 180 runs are missing: disk <full>." in text
     assert "modescope campaign rerun 1 --flag incomplete" in text
+
+
+def test_a_section_that_has_nothing_to_say_is_left_out(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    def silent(_subject: section.Subject) -> None:
+        return None
+
+    monkeypatch.setattr("orchestrator.report.content.IN_ORDER", (silent, sections.reading.gather))
+    reader = read(render(gather(store, 1)))
+    assert reader.tags.count("h2") == 1
+    assert "How to read this" in reader.text
 
 
 def test_before_anything_is_measured_the_page_stands() -> None:
