@@ -126,6 +126,7 @@ class Publisher:
         self._waiting: dict[Offer | None, None] = {}
         """In the order in which they came."""
         self._has_work = threading.Condition()
+        self._closed = False
         self._producer: Producer | None = None
         threading.Thread(target=self._send_all, name="publisher", daemon=True).start()
 
@@ -137,6 +138,12 @@ class Publisher:
         """Tell the analysis workers that there is work."""
         self._add([None])
 
+    def close(self) -> None:
+        """Send nothing more: hints that wait are dropped, for the ledger knows what they say."""
+        with self._has_work:
+            self._closed = True
+            self._has_work.notify()
+
     def _add(self, hints: Sequence[Offer | None]) -> None:
         with self._has_work:
             self._waiting.update(dict.fromkeys(hints))
@@ -145,7 +152,9 @@ class Publisher:
     def _send_all(self) -> None:
         while True:
             with self._has_work:
-                self._has_work.wait_for(lambda: self._waiting)
+                self._has_work.wait_for(lambda: self._waiting or self._closed)
+                if self._closed:
+                    break
                 hint = next(iter(self._waiting))
                 del self._waiting[hint]
             try:
@@ -158,6 +167,7 @@ class Publisher:
             except Exception:  # whatever it was: without this thread every agent would stand still, for ever
                 logger.exception("a hint is dropped")
                 self._disconnect()
+        self._disconnect()
 
     def _send(self, hint: Offer | None) -> None:
         if self._producer is None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
-from orchestrator.api.models import Value
+from orchestrator.api.models import Value, Whole
 from orchestrator.contracts.designs import Level
 from orchestrator.design.check import Summary
 from orchestrator.design.problems import MOST_ENUMERATED, Problem
@@ -16,7 +16,7 @@ class Draft(Value):
     """A study's text, and who would share the work."""
 
     study: str = Field(description="The study file, as YAML text.")
-    nodes: int | None = Field(
+    nodes: Whole | None = Field(
         default=None, ge=1, le=100_000, description="Nodes that share the work; those online when not given."
     )
 

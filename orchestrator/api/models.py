@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from typing import Annotated, Generic, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, Strict, StringConstraints, model_validator
 
 from orchestrator.contracts.access import Scope, Token
 
 Item = TypeVar("Item")
 Line = Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
+Whole = Annotated[int, Strict()]
+"""In a body: the document says integer, so `true` and "5" are none."""
+Number = Annotated[float, Strict()]
+Truth = Annotated[bool, Strict()]
 LARGEST_PAGE = 1000
 """Items of a list in one answer."""
 
@@ -33,13 +37,13 @@ class StudyText(Value):
 class Cancellation(Value):
     """How to cancel."""
 
-    now: bool = Field(default=False, description="End the runs in flight too, instead of waiting for their end.")
+    now: Truth = Field(default=False, description="End the runs in flight too, instead of waiting for their end.")
 
 
 class Picked(Value):
     """One configuration, picked by hand."""
 
-    setting_id: int = Field(ge=1, lt=2**31)
+    setting_id: Whole = Field(ge=1, lt=2**31)
     mode: str = Field(max_length=200)
 
 
@@ -57,16 +61,16 @@ class Rerun(Value):
     )
     mode: Line | None = Field(default=None, description="Only this mode.")
     levels: dict[Line, Line] = Field(default={}, max_length=20, description="Only these levels: factor -> level.")
-    replicates: int | None = Field(default=None, ge=1, description="Runs of each setting.")
-    hours: float | None = Field(default=None, gt=0, le=1e6, description="As many runs as so much node time allows.")
-    power: float | None = Field(
+    replicates: Whole | None = Field(default=None, ge=1, description="Runs of each setting.")
+    hours: Number | None = Field(default=None, gt=0, le=1e6, description="As many runs as so much node time allows.")
+    power: Number | None = Field(
         default=None, ge=0.5, le=0.95, description="As many runs as show the weakest flag again with this probability."
     )
     nodes: Literal["same", "any"] | Annotated[tuple[Line, ...], Field(max_length=10_000)] = Field(
         default="same",
         description="Those that measured a setting, in the same proportions; any, as the campaign was placed; names.",
     )
-    seed: int | None = Field(default=None, ge=0, description="Of the order; one is chosen when not given.")
+    seed: Whole | None = Field(default=None, ge=0, description="Of the order; one is chosen when not given.")
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -85,7 +89,7 @@ class TokenRequest(Value):
 
     name: str = Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$", description="Whose it is.")
     scopes: tuple[Scope, ...] = Field(min_length=1, max_length=4)
-    days: int | None = Field(default=90, ge=1, le=3650, description="How long it is in force; null: until revoked.")
+    days: Whole | None = Field(default=90, ge=1, le=3650, description="How long it is in force; null: until revoked.")
 
 
 class NewToken(Value):

@@ -33,6 +33,9 @@ class Hints(Protocol):
     def analyse(self) -> None:
         """Tell the analysis workers that there is work."""
 
+    def close(self) -> None:
+        """Tell nobody anything more."""
+
 
 class _Every:
     """Something to be done now and then."""
@@ -82,6 +85,7 @@ class Controller:
                 logger.warning("%s", away)
                 self._stopping.wait(IDLE_S)
         forecasting.join(timeout=LONGEST_FORECAST_S)
+        self._hints.close()
         self._store.close()
 
     def once(self) -> None:

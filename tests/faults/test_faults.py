@@ -21,6 +21,18 @@ SELECTION: tuple[type[Fault], ...] = (
     databases.PostgresStoppedImmediately, databases.PostgresFull, databases.Restored,
     nodes.SpoolDiskFull, nodes.Poison, nodes.PowerLoss,
 )  # fmt: skip
+TAKEN = """
+    DELETE FROM runs WHERE id = (SELECT id FROM runs WHERE validity = 'valid' ORDER BY started_at DESC LIMIT 1)
+    RETURNING 1
+"""
+# Of the same setting: another one's values would be values that nobody printed, not a run counted twice.
+WRITTEN_TWICE = """
+    UPDATE runs AS r SET "values" = o."values" FROM runs AS o
+    WHERE o.id = (SELECT id FROM runs WHERE validity = 'valid' ORDER BY started_at DESC LIMIT 1)
+    AND r.id = (SELECT id FROM runs AS n WHERE n.setting_id = o.setting_id AND n.id <> o.id AND n.validity = 'valid'
+                LIMIT 1)
+    RETURNING 1
+"""
 numbers = count(1)
 
 
@@ -50,12 +62,8 @@ def test_a_round_that_lost_a_run_is_seen(system: System) -> None:
 
         def inject(self, stage: Stage, strike: Strike) -> None:
             stage.wait("a campaign at its end", lambda: stage.ledger.share_done(stage.campaign) == 1)
-            stage.ledger.ask(
-                "DELETE FROM runs WHERE id = (SELECT id FROM runs ORDER BY started_at DESC LIMIT 1) RETURNING 1"
-            )
-            stage.ledger.ask(
-                'UPDATE runs SET "values" = (SELECT "values" FROM runs ORDER BY started_at DESC LIMIT 1)'
-                " WHERE id = (SELECT id FROM runs ORDER BY started_at DESC OFFSET 1 LIMIT 1) RETURNING 1")  # fmt: skip
+            stage.ledger.ask(TAKEN)
+            stage.ledger.ask(WRITTEN_TWICE)
 
     outcome = rounds.play(system, Theft(), seed=SEED, number=next(numbers), scale=SCALE, runs=RUNS)
     assert (outcome.findings.lost, outcome.findings.doubled) == (1, 1)

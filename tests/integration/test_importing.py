@@ -71,8 +71,8 @@ def test_results_become_a_campaign_once_and_are_judged(database_url: str, store:
     mapping = ("--mapping", source.with_name("mapping.yaml"))
     assert "nothing is stored" in called(database_url, source, *mapping, "--dry-run").output
     assert store.campaigns.all() == []
-    first = json.loads(called(database_url, source, *mapping, "--json").output)
-    again = json.loads(called(database_url, source, *mapping, "--json").output)
+    first = json.loads(called(database_url, source, *mapping, "--json").stdout)
+    again = json.loads(called(database_url, source, *mapping, "--json").stdout)
     assert (first["campaign"], first["new"], again["new"]) == (again["campaign"], True, False)
     analysed(store)
     campaign = store.campaigns.get(first["campaign"])
@@ -106,7 +106,7 @@ def test_a_measured_campaign_restored_in_postgresql_is_found_the_same(
     laboratory.work_off()
     path = tmp_path / "bundle.zip"
     path.write_bytes(b"".join(writing.write(measured, campaign.id)))
-    told = json.loads(called(database_url, path, "--json").output)
+    told = json.loads(called(database_url, path, "--json").stdout)
     analysed(store)
     assert found_in(store, told["campaign"]) == found_in(measured, campaign.id)
     rows = [

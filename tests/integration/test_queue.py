@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -31,8 +32,9 @@ queue.work(app, "{tasks.node_queue("m1")}", name="agent@m1", chores={{}})
 
 def test_a_hint_whose_worker_is_killed_leaves_nothing_in_redis(redis_url: str) -> None:
     worker = subprocess.Popen([sys.executable, "-c", DEADLY, redis_url])
-    queue.Publisher(redis_url).offer([Offer(job_id=1, node="m1")])
-    assert worker.wait(timeout=60) == -signal.SIGKILL
+    with closing(queue.Publisher(redis_url)) as publisher:
+        publisher.offer([Offer(job_id=1, node="m1")])
+        assert worker.wait(timeout=60) == -signal.SIGKILL
     with queue.redis_client(redis_url) as redis:
         wait_for("nothing but bindings", redis.keys, lambda keys: all(key.startswith(b"_kombu") for key in keys))
 
@@ -48,17 +50,19 @@ def test_a_hint_that_cannot_be_sent_keeps_no_other_back(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(queue.Publisher, "_send", send)
     first, second = (Offer(job_id=number, node="m1") for number in (1, 2))
-    queue.Publisher("redis://localhost:1").offer([first, second])
-    assert sent.get(timeout=10) == second
+    with closing(queue.Publisher("redis://localhost:1")) as publisher:
+        publisher.offer([first, second])
+        assert sent.get(timeout=10) == second
 
 
 def test_a_hint_is_on_its_way_within_a_second_of_redis_s_return(tmp_path: Path) -> None:
     address = tmp_path / "redis.sock"
-    with socket.socket(socket.AF_UNIX) as deaf:
+    publisher = queue.Publisher(f"redis+socket://{address}")
+    with socket.socket(socket.AF_UNIX) as deaf, closing(publisher):
         deaf.bind(str(address))
         deaf.listen()
         deaf.settimeout(10)
-        queue.Publisher(f"redis+socket://{address}").offer([Offer(job_id=1, node="m1")])
+        publisher.offer([Offer(job_id=1, node="m1")])
         tried_at = []
         for _ in range(4):
             deaf.accept()[0].close()

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -90,8 +91,9 @@ def _certificate(folder: Path) -> None:
 
 def test_a_hint_reaches_its_worker_over_tls(over_tls: Site) -> None:
     worker = subprocess.Popen([sys.executable, "-c", ONE_JOB, over_tls.redis_url("node-m01")])
-    queue.Publisher(over_tls.redis_url("api")).offer([Offer(job_id=1, node="m01")])
-    assert worker.wait(timeout=60) == -signal.SIGKILL
+    with closing(queue.Publisher(over_tls.redis_url("api"))) as publisher:
+        publisher.offer([Offer(job_id=1, node="m01")])
+        assert worker.wait(timeout=60) == -signal.SIGKILL
 
 
 def test_without_tls_or_its_certificate_nobody_gets_on(over_tls: Site) -> None:

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from orchestrator.api import openapi
 from orchestrator.api.access import CampaignId, Ledger, may
-from orchestrator.api.models import Page, Value
+from orchestrator.api.models import Page, Value, Whole
 from orchestrator.contracts.access import Scope
 from orchestrator.contracts.rates import Duration, Forecast, NodeRate
 
@@ -28,7 +28,7 @@ class Planned(Value):
     """A study, and who would share the work."""
 
     study: str = Field(description="The study file, as YAML text.")
-    nodes: int = Field(default=1, ge=1, le=MOST_NODES)
+    nodes: Whole = Field(default=1, ge=1, le=MOST_NODES)
 
 
 @router.get("/campaigns/{campaign_id}/time-left", responses=openapi.NOT_FOUND)

@@ -29,6 +29,9 @@ class Heard:
     def analyse(self) -> None:
         self.reminders += 1
 
+    def close(self) -> None:
+        pass
+
     @contextmanager
     def leader(self, *, held: bool) -> Iterator[bool]:
         self._leading = True

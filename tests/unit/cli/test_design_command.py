@@ -16,7 +16,7 @@ from orchestrator.contracts.errors import StudyError
 def run(*arguments: str) -> str:
     result = CliRunner().invoke(design, arguments, catch_exceptions=False)
     assert result.exit_code == 0
-    return result.output
+    return result.stdout
 
 
 def test_check_prints_counts_duration_and_a_picture() -> None:

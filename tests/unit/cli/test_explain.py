@@ -35,7 +35,7 @@ def test_each_configuration_of_a_file_is_explained(runs: Path) -> None:
 
 
 def test_the_explanation_of_a_file_is_told_as_json(runs: Path) -> None:
-    told = CliRunner().invoke(of_file, [str(runs), "--labels", "mode", "--json"], catch_exceptions=False).output
+    told = CliRunner().invoke(of_file, [str(runs), "--labels", "mode", "--json"], catch_exceptions=False).stdout
     writers, readers = json.loads(told)
     assert writers["labels"] == {"mode": "writers"}
     assert writers["explanation"]["label"]["where"] == "between nodes"

@@ -35,7 +35,7 @@ def study(tmp_path: Path, text: str) -> str:
 
 
 def invoke(command: click.Command, *words: str) -> str:
-    return CliRunner().invoke(command, words, catch_exceptions=False, standalone_mode=False).output
+    return CliRunner().invoke(command, words, catch_exceptions=False, standalone_mode=False).stdout
 
 
 def test_the_group_has_both_halves_and_tells_of_each() -> None:

@@ -18,7 +18,7 @@ SIX = CAPTURED / "v3.489_2proc_six_modes.txt"
 def printed(*arguments: str, text: str | None = None) -> str:
     result = CliRunner().invoke(parse, ["iozone", *arguments], input=text, catch_exceptions=False)
     assert result.exit_code == 0
-    return result.output
+    return result.stdout
 
 
 def test_csv_has_one_row_a_mode_with_the_throughputs_of_the_text() -> None:
