@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -12,15 +11,9 @@ from orchestrator.contracts.errors import NotFoundError
 from orchestrator.contracts.nodes import Node, NodeState
 from orchestrator.contracts.overviews import NodeWork
 from orchestrator.contracts.rates import NodeRate
+from orchestrator.node_facts import ABSENT, flat, told
 from orchestrator.store.ports import Store
 from orchestrator.store.rules import LOST_AFTER_S
-
-PASSING = frozenset({"clock", "load", "temperatures_c", "top_processes", "target.free_kb", "device.wear"})
-"""Facts that differ from one minute to the next, and say nothing about what a node is."""
-COMMAND_LINE = "kernel.command_line"
-_NAMES_DISKS = re.compile(r"(BOOT_IMAGE|root|resume|initrd|cryptdevice)=\S* ?")
-"""What names this one machine's disks says nothing about its performance."""
-ABSENT = "absent"
 
 
 class Standing(StrEnum):
@@ -52,6 +45,16 @@ class Fact:
     def differs(self) -> bool:
         """Is this node unlike most?"""
         return self.common is not None and self.value != self.common
+
+    @property
+    def told(self) -> str:
+        """This node's value, with its unit."""
+        return told(self.name, self.value)
+
+    @property
+    def told_common(self) -> str | None:
+        """The others' value, with its unit."""
+        return None if self.common is None else told(self.name, self.common)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,35 +122,6 @@ def standing(node: Node) -> Standing:
     if node.state is NodeState.DRAINING:
         return Standing.DRAINING
     return Standing.READY if node.job_id is None else Standing.RUNNING
-
-
-def flat(facts: Mapping[str, object]) -> dict[str, str]:
-    """Facts by their path, as text: `processor.model`; lasting ones only, in order of their paths."""
-    found = dict(sorted(_leaves(facts, "")))
-    if COMMAND_LINE in found:
-        found[COMMAND_LINE] = _NAMES_DISKS.sub("", found[COMMAND_LINE])
-    return found
-
-
-def _leaves(value: object, path: str) -> Iterator[tuple[str, str]]:
-    if path in PASSING:
-        return
-    if isinstance(value, Mapping) and value:
-        for name, inner in value.items():
-            yield from _leaves(inner, f"{path}.{name}" if path else str(name))
-    else:
-        yield path, _text(value)
-
-
-def _text(value: object) -> str:
-    match value:
-        case None | {}:
-            return ABSENT
-        case bool():
-            return "yes" if value else "no"
-        case list() | tuple():
-            return ", ".join(_text(item) for item in value) or "none"
-    return str(value)
 
 
 def _counted(known: Iterable[Mapping[str, str]]) -> dict[str, Counter[str]]:
