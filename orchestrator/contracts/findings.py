@@ -54,6 +54,20 @@ class Summary:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class EngineUse:
+    """What one node measured a campaign with: valid runs of one version of one engine."""
+
+    node: str
+    engine: str
+    version: str
+    runs: int
+    first_at: float
+    """Start of the first of them, in seconds since the epoch by the database's clock."""
+    last_at: float
+    """Start of the last."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MeasuredRun:
     """One run as one configuration sees it."""
 

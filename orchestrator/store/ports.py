@@ -25,7 +25,7 @@ from orchestrator.contracts.campaigns import (
 from orchestrator.contracts.circumstances import Circumstance
 from orchestrator.contracts.designs import Design
 from orchestrator.contracts.figures import Figures
-from orchestrator.contracts.findings import ConfigurationPage, Outcome, RunPage, Summary
+from orchestrator.contracts.findings import ConfigurationPage, EngineUse, Outcome, RunPage, Summary
 from orchestrator.contracts.jobs import Assignment, Ending, Failure, HandedOver, Job, Renewal, State
 from orchestrator.contracts.nodes import Hello, Node
 from orchestrator.contracts.overviews import NodeWork, Overview, Pace
@@ -213,6 +213,9 @@ class Findings(Protocol):
 
     def circumstances(self, campaign_id: int, setting_id: int) -> list[Circumstance]:
         """The setting's valid runs in order of start; `Runs.told` has what was observed around them."""
+
+    def engines(self, campaign_id: int) -> list[EngineUse]:
+        """What its valid runs were measured with, by node, engine and version; reads all of them."""
 
     def run(self, campaign_id: int, run_id: UUID) -> RunPage:
         """One run with all that was told and observed."""

@@ -76,6 +76,21 @@ def test_shares_count_the_valid_runs_of_each_node_by_setting(store: StoreUnderTe
     assert told == {(job.setting_id, "n1", 2), (other.setting_id, "n2", 2)}
 
 
+def test_engines_tell_which_version_measured_what_on_which_node(store: StoreUnderTest) -> None:
+    campaign_id = submitted(store, study(settings=2, replicates=4, per_job=2))
+    first, second = Agent(store, "n1"), Agent(store, "n2")
+    job, other = first.take(), second.take()
+    mine = [replace(first.run(job, one), started_at=1e9 + place) for place, one in enumerate(job.pending)]
+    newer = [replace(second.run(other, one), engine_version="2", started_at=1e9) for one in other.pending]
+    store.runs.record([*mine, *newer, first.run(job, job.pending[0], valid=False)])
+    found = store.findings.engines(campaign_id)
+    assert [(one.node, one.engine, one.version, one.runs) for one in found] == [
+        ("n1", job.engine, mine[0].engine_version, 2),
+        ("n2", job.engine, "2", 2),
+    ]
+    assert (found[0].first_at, found[0].last_at) == pytest.approx((1e9, 1e9 + 1))
+
+
 def test_circumstances_say_where_and_when_each_valid_run_was_made(store: StoreUnderTest) -> None:
     agent = Agent(store)
     campaign_id = submitted(store, study(settings=2, replicates=2))

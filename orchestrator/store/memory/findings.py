@@ -10,7 +10,7 @@ from uuid import UUID
 from orchestrator.contracts.campaigns import Configuration
 from orchestrator.contracts.circumstances import Circumstance
 from orchestrator.contracts.errors import NotFoundError
-from orchestrator.contracts.findings import FamilySummary, Outcome, RunPage, Summary
+from orchestrator.contracts.findings import EngineUse, FamilySummary, Outcome, RunPage, Summary
 from orchestrator.store.memory import views
 from orchestrator.store.memory.tables import AnalysisRow, CampaignRow, RunRow, SettingRow, Tables, transaction
 from orchestrator.store.rules import TIMED, no_run
@@ -86,6 +86,20 @@ class Findings:
         rows = mine.valid.values() if mine is not None and mine.campaign.id == campaign_id else ()
         found = [_circumstance(row, self.tables.settings) for row in rows]
         return sorted(found, key=lambda one: (one.started_at, str(one.id)))
+
+    @transaction
+    def engines(self, campaign_id: int) -> list[EngineUse]:
+        found: dict[tuple[str, str, str], list[float]] = {}
+        for setting in self.tables.campaign(campaign_id).settings:
+            for row in setting.valid.values():
+                key = row.node, row.run.engine, row.run.engine_version
+                found.setdefault(key, []).append(row.run.started_at)
+        return [
+            EngineUse(
+                node=node, engine=engine, version=version, runs=len(starts), first_at=min(starts), last_at=max(starts)
+            )
+            for (node, engine, version), starts in sorted(found.items())
+        ]
 
     @transaction
     def run(self, campaign_id: int, run_id: UUID) -> RunPage:

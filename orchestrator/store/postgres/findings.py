@@ -13,7 +13,7 @@ from orchestrator.contracts.campaigns import Configuration
 from orchestrator.contracts.circumstances import Circumstance
 from orchestrator.contracts.designs import Level
 from orchestrator.contracts.errors import NotFoundError
-from orchestrator.contracts.findings import FamilySummary, Outcome, RunPage, Summary
+from orchestrator.contracts.findings import EngineUse, FamilySummary, Outcome, RunPage, Summary
 from orchestrator.store.models import Campaign as CampaignRow
 from orchestrator.store.postgres import export
 from orchestrator.store.postgres.archive import refuse_archived
@@ -63,6 +63,16 @@ _CIRCUMSTANCES = text("""
     LEFT JOIN settings AS p ON p.id = r.previous_setting_id AND p.campaign_id = t.campaign_id AND p.control IS NULL
     WHERE t.id = :setting AND t.campaign_id = :campaign
     ORDER BY r.started_at, r.id
+""")
+_ENGINES = text("""
+    SELECT n.name AS node, e.name AS engine, e.version, count(*) AS runs,
+           extract(epoch FROM min(r.started_at))::float8 AS first_at,
+           extract(epoch FROM max(r.started_at))::float8 AS last_at
+    FROM settings AS t JOIN runs AS r ON r.setting_id = t.id AND r.validity = 'valid'
+    JOIN sessions AS s ON s.id = r.session_id JOIN nodes AS n ON n.id = s.node_id
+    JOIN engine_builds AS e ON e.id = r.engine_build_id
+    WHERE t.campaign_id = :campaign
+    GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 """)
 _RUN = text("""
     SELECT r.id, r.setting_id, t.modes, r."values", n.name AS node, r.replicate, r.try_number, r.sequence,
@@ -126,6 +136,13 @@ class PostgresFindings:
         with self._database.reading() as connection:
             rows = connection.execute(_CIRCUMSTANCES, {"campaign": campaign_id, "setting": setting_id})
             return [_circumstance(dict(row)) for row in rows.mappings()]
+
+    def engines(self, campaign_id: int) -> list[EngineUse]:
+        """What its valid runs were measured with."""
+        with self._database.reading() as connection:
+            _check(connection, campaign_id)
+            rows = connection.execute(_ENGINES, {"campaign": campaign_id})
+            return [EngineUse(**row) for row in rows.mappings()]
 
     def run(self, campaign_id: int, run_id: UUID) -> RunPage:
         """One run with all that was told and observed."""
