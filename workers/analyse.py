@@ -7,23 +7,34 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from analysis import mixture, modality
+from analysis import mixture, modality, sample_size
 from analysis.arrays import Array
 from orchestrator.contracts import metrics
 from orchestrator.contracts.analyses import Analysis, Batch, Fitted, Judgement, Result
 from orchestrator.contracts.errors import UnavailableError
+from orchestrator.contracts.rounds import ADAPTIVE
 from orchestrator.store import rules
 from orchestrator.store.ports import Store
+from workers import growing
 from workers.confirming import confirmations
 
 logger = logging.getLogger(__name__)
 
 BATCH = 50
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _OfStudy:
+    """What the analysis of one sample asks of its study."""
+
+    unit: str
+    plan: sample_size.Plan | None
+    """Of an adaptive one."""
 
 
 class Analyst:
@@ -33,8 +44,8 @@ class Analyst:
         self._store = store
         self._processes = processes
         self._leaving = False
-        self._unit_of: dict[int, str] = {}
-        """Campaign -> unit of its samples: a study is large, and asked for once."""
+        self._of_study: dict[int, _OfStudy] = {}
+        """By campaign: a study is large, and asked for once."""
 
     def leave(self) -> None:
         """End after the batch in hand."""
@@ -46,6 +57,7 @@ class Analyst:
             while not self._leaving and (batch := self._store.analyses.lease(mixture.VERSION, limit=BATCH)):
                 with self._held(batch):
                     self._store.analyses.store(batch, self._fit(batch))
+            growing.decide(self._store)
             for campaign_id in self._store.analyses.unjudged(mixture.VERSION):
                 self._judge(campaign_id)
         except UnavailableError as away:
@@ -91,18 +103,24 @@ class Analyst:
                 analysis_id=analysis.id, digest=analysis.digest, selection=None, verdict=None, sentence=None,
                 error=found.message,
             )  # fmt: skip
-        verdict = modality.verdict(found, dip_q=found.dip_p, options=options, unit=self._unit(analysis.campaign_id))
+        study, sample = self._study(analysis.campaign_id), np.asarray(analysis.sample)
+        verdict = modality.verdict(found, dip_q=found.dip_p, options=options, unit=study.unit)
         return Result(
             analysis_id=analysis.id, digest=analysis.digest, selection=found.as_dict(), verdict=str(verdict.kind),
-            sentence=verdict.sentence, median=float(np.median(analysis.sample)),
-            variation=_variation(np.asarray(analysis.sample)), family_bics=_family_bics(found),
+            sentence=verdict.sentence, median=float(np.median(sample)),
+            variation=_variation(sample), family_bics=_family_bics(found),
+            needed_runs=None if study.plan is None else study.plan.needed(sample, found, options),
         )  # fmt: skip
 
-    def _unit(self, campaign_id: int) -> str:
-        if campaign_id not in self._unit_of:
+    def _study(self, campaign_id: int) -> _OfStudy:
+        if campaign_id not in self._of_study:
             study = self._store.campaigns.study(campaign_id)
-            self._unit_of[campaign_id] = metrics.of(study.engine, study.engine_options).unit
-        return self._unit_of[campaign_id]
+            adaptive: Any = study.study.get(ADAPTIVE)
+            self._of_study[campaign_id] = _OfStudy(
+                unit=metrics.of(study.engine, study.engine_options).unit,
+                plan=None if adaptive is None else sample_size.Plan.from_dict(adaptive),
+            )
+        return self._of_study[campaign_id]
 
     def _judge(self, campaign_id: int) -> None:
         """Final verdicts: the dip test's false discoveries are controlled over the whole campaign.

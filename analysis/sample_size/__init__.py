@@ -1,6 +1,6 @@
 """How precisely quantiles are known after n runs, and how many runs a target asks for (docs/sample-size.md)."""
 
-from analysis.sample_size.adaptive import Step, grow
+from analysis.sample_size.adaptive import Plan, Step, grow
 from analysis.sample_size.answer import Answer, Question, answer_each, of_candidates, of_model, of_runs
 from analysis.sample_size.candidates import Candidates, choose
 from analysis.sample_size.confirm import confirm
@@ -28,6 +28,7 @@ __all__ = [
     "Centre",
     "Estimator",
     "Need",
+    "Plan",
     "Precision",
     "Question",
     "Scale",

@@ -1,16 +1,44 @@
 """A sample that grows until its target is met: pilot, fit, top up, refit."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from numpy.typing import ArrayLike
 
-from analysis.mixture import Options
-from analysis.sample_size.candidates import choose
-from analysis.sample_size.enough import Need, need
+from analysis.mixture import Options, Selection
+from analysis.sample_size.candidates import Candidates, choose
+from analysis.sample_size.enough import Need, need, rounded
 from analysis.sample_size.target import Target, centre_of_sample
 
 PILOT = 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A pilot of every sample, and the target that it grows to."""
+
+    pilot: int
+    target: Target
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Plan":
+        """From the JSON values of a study's `adaptive` section. Raises `AnalysisError` for what makes no sense."""
+        estimator = values["quantile_from"]
+        return cls(
+            pilot=values["pilot"],
+            target=Target(
+                quantiles=tuple(values["quantiles"]),
+                share=values["target"],
+                scale=values["scale"],
+                estimator=None if estimator == "either" else estimator,
+                max_n=values["max"],
+            ),
+        )
+
+    def needed(self, x: ArrayLike, selection: Selection, options: Options) -> int:
+        """How many runs the target asks for by this selection of x, shape (n,): not capped; at most 10^9."""
+        return rounded(need(Candidates.of(selection, options), self.target, centre_of_sample(x), x).needed)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -53,8 +53,10 @@ BEGIN
     -- Agents: these functions, each of which asks whose node it is.
     GRANT EXECUTE ON ROUTINE hello, goodbye, claim, renew, record, finish, hand_over, release_node TO modescope_agent;
 
-    -- Analysis workers: what samples are made of, and what came of them; not which sample it was.
-    GRANT SELECT ON campaigns, settings, runs, analyses TO modescope_analysis;
+    -- Analysis workers: what samples are made of, and what came of them; not which sample it was. How a campaign that
+    -- grows goes on, they decide through a function that asks whether there is anything to decide.
+    GRANT SELECT ON campaigns, settings, runs, analyses, rounds TO modescope_analysis;
+    GRANT EXECUTE ON ROUTINE rounds_due, decide_round TO modescope_analysis;
     EXECUTE (
         SELECT format('GRANT UPDATE (%s) ON analyses TO modescope_analysis', string_agg(quote_ident(attname), ', '))
         FROM pg_attribute WHERE attrelid = 'analyses'::regclass AND attnum > 0 AND NOT attisdropped

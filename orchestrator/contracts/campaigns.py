@@ -9,6 +9,7 @@ from enum import StrEnum
 from orchestrator.contracts.confirmations import Confirmation
 from orchestrator.contracts.designs import Design, Level
 from orchestrator.contracts.jobs import PlannedJob
+from orchestrator.contracts.rounds import Growth
 
 
 class State(StrEnum):
@@ -96,6 +97,8 @@ class EventKind(StrEnum):
     NODE_RATE_CHANGED = "node_rate_changed"
     """It works faster or slower than before."""
     JOB_SET_ASIDE = "job_set_aside"
+    CAMPAIGN_ROUND = "campaign_round"
+    """A round of a campaign that grows has ended, and it was decided what follows."""
     CAMPAIGN_COMPLETE = "campaign_complete"
     CAMPAIGN_INCOMPLETE = "campaign_incomplete"
     CAMPAIGN_CANCELLED = "campaign_cancelled"
@@ -139,6 +142,8 @@ class Submission:
     """SHA-256 of the study; the same key with another digest is a conflict."""
     idempotency_key: str | None = None
     parent_id: int | None = None
+    growth: Growth | None = None
+    """How it grows after the runs planned here; None: it does not."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -174,6 +179,13 @@ class Configuration:
     """Coefficient of variation of the sample."""
     confirmation: Confirmation | None = None
     """In a re-run: what it says about the flag; None for what was not flagged before, and until verdicts are final."""
+    needed_runs: int | None = None
+    """Runs that the target of an adaptive campaign asks for, by the fit of those there are; at most 10^9."""
+
+    @property
+    def reached(self) -> float | None:
+        """The largest standard error of its quantiles, in units of the target; None: without a target, or a fit."""
+        return None if self.needed_runs is None or self.valid_runs == 0 else (self.needed_runs / self.valid_runs) ** 0.5
 
     @property
     def identity(self) -> tuple[object, ...]:

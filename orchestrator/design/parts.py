@@ -114,7 +114,8 @@ def _mode(value: object) -> str:
     return value
 
 
-def _one_or_many(value: object) -> object:
+def one_or_many(value: object) -> object:
+    """Lets a single value stand for a list of it."""
     return value if isinstance(value, list | tuple) else [value]
 
 
@@ -144,11 +145,12 @@ def short_form(key: str) -> BeforeValidator:
 
 
 Level = Annotated[designs.Level, PlainValidator(_level)]
-Levels = Annotated[tuple[Level, ...], BeforeValidator(_one_or_many), AfterValidator(_each_once)]
+Levels = Annotated[tuple[Level, ...], BeforeValidator(one_or_many), AfterValidator(_each_once)]
 Mode = Annotated[str, PlainValidator(_mode)]
-Modes = Annotated[tuple[Mode, ...], BeforeValidator(_one_or_many), AfterValidator(_each_once)]
+Modes = Annotated[tuple[Mode, ...], BeforeValidator(one_or_many), AfterValidator(_each_once)]
 Title = Annotated[str, _matching(r"\S[^\n\t]{0,119}", "write 1 to 120 characters on one line")]
 NodeName = Annotated[str, _matching(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}", "use letters, digits, dots and hyphens")]
 ControlName = Annotated[str, _matching(r"[a-z][a-z0-9_]{0,39}", "use small letters, digits and underscores")]
 Seed = Annotated[int, Field(strict=True, ge=0)]
+Quantile = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
 Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from orchestrator.contracts import engines
 from orchestrator.contracts.errors import StudyError
 from orchestrator.contracts.preparation import Preparation
-from orchestrator.design.parts import NodeName, Part, Seed, in_short
+from orchestrator.design.parts import NodeName, Part, Quantile, Seed, in_short, one_or_many
 
 
 class Order(Part):
@@ -34,6 +34,29 @@ class Placement(Part):
     def _only_pinned_names_nodes(self) -> Self:
         if self.nodes and self.kind != "pinned":
             raise ValueError(f"only `kind: pinned` names nodes, not {self.kind}")
+        return self
+
+
+class Adaptive(Part):
+    """Replicates that follow the fits: a pilot, then as many as its fit asks for, until target or maximum."""
+
+    pilot: Annotated[int, Field(strict=True, ge=30, le=1000)] = 40
+    """Runs of every setting at first; with fewer than 30 no mixture can be selected."""
+    target: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] = 0.05
+    """The largest standard error of every quantile, as a share of the scale."""
+    scale: Literal["range", "quantile", "sd"] = "range"
+    quantiles: Annotated[tuple[Quantile, ...], BeforeValidator(one_or_many), Field(min_length=1)] = (0.1, 0.9)
+    quantile_from: Literal["sample", "fit", "either"] = "sample"
+    """Whose quantile: the sample's, the fit's, or enough for either and for the other mixtures that are possible."""
+    max: Annotated[int, Field(strict=True, ge=30, le=10_000)] = 900
+    """Runs of a setting, whatever its fit asks for."""
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        if self.max < self.pilot:
+            raise ValueError(f"max: {self.max} is less than the pilot of {self.pilot}")
+        if len(set(self.quantiles)) < len(self.quantiles):
+            raise ValueError("quantiles: one is named twice")
         return self
 
 

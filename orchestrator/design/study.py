@@ -28,12 +28,14 @@ from orchestrator.design.parts import (
     nearest,
     short_form,
 )
-from orchestrator.design.sections import Engine, Order, Placement, read_analysis, read_control, read_node
+from orchestrator.design.sections import Adaptive, Engine, Order, Placement, read_analysis, read_control, read_node
 
 MAX_CONFIGURATIONS = 2_000_000
 MAX_JOBS = 2_000_000
 MAX_COMPARISONS = 20_000_000
 """Settings times exclusions: more would take minutes."""
+_GROWS = frozenset({"adaptive"})
+"""Sections that say how a campaign grows. Left out where there are none: the digests of studies stay as they were."""
 PRESETS = files("orchestrator.design") / "presets"
 
 
@@ -44,6 +46,7 @@ class Study(Part):
     description: Annotated[str, Field(max_length=4000)] = ""
     design: Factorial
     replicates: Count
+    """Of every setting; in an adaptive study its pilot, and then it is left out of the file."""
     replicates_per_job: Count
     """Default: 10, or less, so that a setting has at least five jobs."""
     order: Annotated[Order, short_form("kind")] = Order()
@@ -58,6 +61,8 @@ class Study(Part):
     )
     analysis: Annotated[Mapping[str, object], PlainValidator(read_analysis)] = Field(default_factory=dict)
     """Empty: the defaults of the analysis, which are looked up when they are written out, for that takes SciPy."""
+    adaptive: Adaptive | None = None
+    """The campaign grows: every setting is measured as often as its fits ask for."""
     rerun_of: Title | None = None
     """The campaign whose settings are measured again (`submission.rerun`)."""
 
@@ -69,6 +74,18 @@ class Study(Part):
                 return given
             case {"replicates": int(replicates)}:
                 return {**given, "replicates_per_job": max(1, min(10, replicates // 5))}
+        return given
+
+    @model_validator(mode="before")
+    @classmethod
+    def _pilot_first(cls, given: Any) -> Any:  # before `_five_jobs_a_setting`: pydantic begins with the last
+        match given:
+            case {"adaptive": dict(adaptive)}:
+                pilot = adaptive.get("pilot", Adaptive().pilot)
+                if given.get("replicates", pilot) != pilot:
+                    what = f"an adaptive study begins with its pilot of {in_short(pilot)}; leave `replicates` out"
+                    raise WrongError("replicates", what=what)
+                return {**given, "replicates": pilot}
         return given
 
     @model_validator(mode="after")
@@ -155,12 +172,13 @@ class Study(Part):
         plain = self.model_dump(mode="json", exclude={"engine", "node", "controls", "analysis"})
         for written, block in zip(plain["design"]["blocks"], self.design.blocks, strict=True):
             written["modes"] = list(self.modes_of(block))
-        return plain | {
+        written = plain | {
             "engine": self.engine.as_dict(),
             "node": self.node.as_dict(),
             "controls": {name: dict(options) for name, options in self.controls.items()},
             "analysis": dict(self.analysis or read_analysis({})),
         }
+        return {key: value for key, value in written.items() if key not in _GROWS or value is not None}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:

@@ -9,6 +9,7 @@ from orchestrator.contracts import engines
 from orchestrator.contracts.campaigns import Submission
 from orchestrator.contracts.designs import Design, Setting
 from orchestrator.contracts.errors import StudyError
+from orchestrator.contracts.rounds import ADAPTIVE, Growth
 from orchestrator.design.expand import expand
 from orchestrator.design.plan import dealt, plan
 from orchestrator.design.study import Study
@@ -37,6 +38,20 @@ def submission(
         digest=study.digest,
         idempotency_key=idempotency_key,
         parent_id=parent_id,
+        growth=_growth(study),
+    )
+
+
+def _growth(study: Study) -> Growth | None:
+    """How the campaign grows after its first round."""
+    if study.adaptive is None:
+        return None
+    return Growth(
+        policy=ADAPTIVE,
+        options=study.adaptive.model_dump(mode="json"),
+        replicates_per_job=study.replicates_per_job,
+        randomised=study.order.kind == "randomised",
+        seed=study.order.seed,
     )
 
 
@@ -73,7 +88,8 @@ def rerun(
     if shares:
         dealt_to = sorted({node for of_setting in shares.values() for node in of_setting})
         changes["placement"] = {"kind": "pinned", "nodes": dealt_to}
-    inherited = {key: value for key, value in parent.study.items() if key != "replicates_per_job"}
+    left_out = ("replicates_per_job", "adaptive")  # a re-run is as large as it was said to be
+    inherited = {key: value for key, value in parent.study.items() if key not in left_out}
     study = Study.from_dict({**inherited, **changes})
     child = submission(study, nodes=nodes, parent_id=parent_id)
     return _on_the_same_nodes(child, picked, shares, seed) if shares else child

@@ -103,6 +103,7 @@ class Campaign(Base):
     ended_at: Mapped[datetime | None]
     missing: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'"))
     expected_runs: Mapped[int | None]
+    growth: Mapped[dict[str, Any] | None]
     archived_at: Mapped[datetime | None]
     archive: Mapped[dict[str, Any] | None]
 
@@ -305,6 +306,7 @@ class Analysis(Base):
     variation: Mapped[float | None]
     family_bics: Mapped[dict[str, Any] | None]
     confirmation: Mapped[dict[str, Any] | None]
+    needed_runs: Mapped[int | None]
 
 
 class AnalysisCount(Base):
@@ -317,6 +319,18 @@ class AnalysisCount(Base):
     final: Mapped[bool] = mapped_column(primary_key=True)
     slot: Mapped[int] = mapped_column(small, primary_key=True)
     analyses: Mapped[int]
+
+
+class Round(Base):
+    """What was decided at the end of a round of a campaign that grows."""
+
+    __tablename__ = "rounds"
+    campaign_id: Mapped[int] = mapped_column(primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True)
+    decided_at: Mapped[datetime]
+    settings: Mapped[int]
+    runs: Mapped[int]
+    record: Mapped[dict[str, Any]]
 
 
 class Event(Base):

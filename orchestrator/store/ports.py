@@ -30,6 +30,7 @@ from orchestrator.contracts.jobs import Assignment, Ending, Failure, HandedOver,
 from orchestrator.contracts.nodes import Hello, Node
 from orchestrator.contracts.overviews import NodeWork, Overview, Pace
 from orchestrator.contracts.rates import Completion, Forecast, FoundRate, NodeRate, OpenWork
+from orchestrator.contracts.rounds import Decision, Due, Round
 from orchestrator.contracts.runs import Receipt, Run
 from orchestrator.store import rules
 
@@ -188,6 +189,25 @@ class Analyses(Protocol):
 
     def fitted(self, campaign_id: int, *, verdict: str | None = None) -> Iterator[Fitted]:
         """Analysed configurations with sample and selection, in order of setting and mode; streamed."""
+
+
+class Rounds(Protocol):
+    """Campaigns that grow: after each round of measuring, somebody decides what follows (`workers.growing`).
+
+    Such a campaign does not end before it was decided that it has grown enough.
+    """
+
+    def due(self) -> list[Due]:
+        """Rounds whose runs are all in (or given up) and analysed, and of which nobody has decided what follows."""
+
+    def decide(self, campaign_id: int, decision: Decision) -> bool:
+        """Give settings more replicates, and plan the jobs of the next round; or let the campaign end.
+
+        All of it or nothing: False when this round has been decided, is not over, or the campaign has ended.
+        """
+
+    def of_campaign(self, campaign_id: int) -> list[Round]:
+        """The rounds that have ended, in order."""
 
 
 class Findings(Protocol):
@@ -374,6 +394,8 @@ class Store(Protocol):
     def runs(self) -> Runs: ...
     @property
     def analyses(self) -> Analyses: ...
+    @property
+    def rounds(self) -> Rounds: ...
     @property
     def findings(self) -> Findings: ...
     @property

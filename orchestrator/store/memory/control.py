@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from orchestrator.store.memory import dispatch, reconcile
 from orchestrator.store.memory.analyses import due, wants_judgement
+from orchestrator.store.memory.rounds import is_round_over
 from orchestrator.store.memory.tables import Tables, transaction
 from orchestrator.store.ports import Offer
 
@@ -38,7 +39,8 @@ class Control:
 
     @transaction
     def analysis_due(self) -> bool:
-        return any(True for _ in due(self.tables)) or any(map(wants_judgement, self.tables.campaigns.values()))
+        campaigns = self.tables.campaigns.values()
+        return any(True for _ in due(self.tables)) or any(wants_judgement(c) or is_round_over(c) for c in campaigns)
 
     def wait(self, timeout_s: float) -> bool:
         with self.tables.changed:

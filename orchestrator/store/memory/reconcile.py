@@ -8,7 +8,7 @@ from orchestrator.contracts.campaigns import EventKind, State
 from orchestrator.contracts.jobs import OPEN
 from orchestrator.contracts.jobs import State as JobState
 from orchestrator.contracts.nodes import NodeState
-from orchestrator.store.memory import eligibility, failures, shares
+from orchestrator.store.memory import eligibility, failures, rounds, shares
 from orchestrator.store.memory.nodes import online, withdraw_offers, working
 from orchestrator.store.memory.tables import CampaignRow, JobRow, Tables
 from orchestrator.store.rules import GAP_S
@@ -79,7 +79,7 @@ def _end_if_over(tables: Tables, campaign: CampaignRow) -> None:
     if campaign.state is State.INCOMPLETE and campaign.missing != _missing(campaign):
         _count_anew(tables, campaign)
     over = not any(job.state in OPEN for job in campaign.jobs)
-    if campaign.state is State.RUNNING and over:
+    if campaign.state is State.RUNNING and over and rounds.has_grown(campaign):
         _end(tables, campaign, State.COMPLETE if complete else State.INCOMPLETE)
 
 

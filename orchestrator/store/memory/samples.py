@@ -8,8 +8,12 @@ from orchestrator.store.memory.tables import AnalysisRow, SettingRow, Tables
 
 
 def open_analyses(tables: Tables, setting: SettingRow) -> None:
-    """One analysis per mode of a setting that has all its replicates."""
+    """One analysis per mode of a setting that has all its replicates; they retire those of a smaller sample."""
     digest = sample_digest(setting)
+    for row in setting.analyses:
+        del tables.analyses[row.id]
+    setting.retired += setting.analyses
+    setting.analyses = []
     for mode in setting.setting.modes:
         row = AnalysisRow(id=tables.new_id(), setting=setting, mode=mode, digest=digest)
         tables.analyses[row.id] = row

@@ -17,6 +17,7 @@ from orchestrator.store.memory.jobs import Jobs
 from orchestrator.store.memory.nodes import Nodes
 from orchestrator.store.memory.overviews import Overviews
 from orchestrator.store.memory.rates import Rates
+from orchestrator.store.memory.rounds import Rounds
 from orchestrator.store.memory.runs import Runs
 from orchestrator.store.memory.tables import Tables
 
@@ -36,6 +37,7 @@ class MemoryStore:
         self.jobs: ports.Jobs = Jobs(self.tables)
         self.runs: ports.Runs = Runs(self.tables)
         self.analyses: ports.Analyses = Analyses(self.tables)
+        self.rounds: ports.Rounds = Rounds(self.tables)
         self.findings: ports.Findings = Findings(self.tables)
         self.nodes: ports.Nodes = Nodes(self.tables, act)
         self.control: ports.Control = Control(self.tables)

@@ -22,6 +22,7 @@ from orchestrator.contracts.errors import NotFoundError
 from orchestrator.contracts.jobs import Failure, PlannedJob
 from orchestrator.contracts.nodes import Hello, NodeState
 from orchestrator.contracts.rates import Forecast, NodeRate
+from orchestrator.contracts.rounds import Round
 from orchestrator.contracts.runs import Run, Validity
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ class CampaignRow:
     """Nodes that have a share of its jobs (balanced, pinned)."""
     lost: set[str] = field(default_factory=set)
     """Nodes whose share the others have, because they were away for long."""
+    rounds: list[Round] = field(default_factory=list)
+    """Of a campaign that grows: those that have ended."""
 
     @property
     def valid_runs(self) -> int:
@@ -79,6 +82,9 @@ class SettingRow:
     """Replicate -> the run that counts."""
     jobs: list[JobRow] = field(default_factory=list)
     analyses: list[AnalysisRow] = field(default_factory=list)
+    """Of the sample as it is, those that are shown."""
+    retired: list[AnalysisRow] = field(default_factory=list)
+    """Of the sample as it was."""
 
     @property
     def replicates(self) -> int:

@@ -125,6 +125,7 @@ def _configuration(setting: SettingRow, mode: str, analysis: AnalysisRow | None)
         median=None if analysis is None or analysis.result is None else analysis.result.median,
         variation=None if analysis is None or analysis.result is None else analysis.result.variation,
         confirmation=_confirmation(analysis),
+        needed_runs=None if analysis is None or analysis.result is None else analysis.result.needed_runs,
         **{column: fit.get(column) for column in FIT_COLUMNS},
     )
 

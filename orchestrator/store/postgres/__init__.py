@@ -19,6 +19,7 @@ from orchestrator.store.postgres.jobs import PostgresJobs
 from orchestrator.store.postgres.nodes import PostgresNodes
 from orchestrator.store.postgres.overviews import PostgresOverviews
 from orchestrator.store.postgres.rates import PostgresRates
+from orchestrator.store.postgres.rounds import PostgresRounds
 from orchestrator.store.postgres.runs import PostgresRuns
 
 
@@ -37,6 +38,7 @@ class PostgresStore:
         self.jobs = PostgresJobs(self._database)
         self.runs = PostgresRuns(self._database)
         self.analyses = PostgresAnalyses(self._database)
+        self.rounds = PostgresRounds(self._database)
         self.findings = PostgresFindings(self._database)
         self.nodes = PostgresNodes(self._database, act)
         self.control = PostgresControl(self._database)

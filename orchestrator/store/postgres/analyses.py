@@ -153,5 +153,6 @@ def _columns(result: Result) -> dict[str, Any]:
         "median": result.median,
         "variation": result.variation,
         "family_bics": result.family_bics,
+        "needed_runs": result.needed_runs,
         **{name: found.get(name) for name in summary},
     }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Any, cast
 
 import psycopg
-from sqlalchemy import Connection, func, insert, select, text, update
+from sqlalchemy import Connection, func, insert, null, select, text, update
 
 from orchestrator.contracts.access import Act, Deed
 from orchestrator.contracts.campaigns import (
@@ -24,6 +25,7 @@ from orchestrator.contracts.designs import Design, Setting
 from orchestrator.contracts.errors import ConflictError, NotFoundError
 from orchestrator.contracts.findings import ConfigurationPage
 from orchestrator.contracts.jobs import OPEN
+from orchestrator.contracts.rounds import Growth
 from orchestrator.store.models import Campaign as CampaignRow
 from orchestrator.store.models import CampaignNode, Job, Node
 from orchestrator.store.models import Event as EventRow
@@ -35,7 +37,7 @@ from orchestrator.store.rules import no_campaign, no_configuration, places_of
 
 MANY_JOBS = 10_000
 """So many are made known to the planner at once: autovacuum would take a minute to come by."""
-_LONG = frozenset({"study", "engine_options", "node_options", "analysis_options", "controls"})
+_LONG = frozenset({"study", "engine_options", "node_options", "analysis_options", "controls", "growth"})
 """Columns that may be long, and that no list shows."""
 _SHOWN = select(*(column for column in CampaignRow.__table__.columns if column.name not in _LONG))
 
@@ -102,6 +104,7 @@ class PostgresCampaigns:
             digest=row.digest,
             idempotency_key=row.idempotency_key,
             parent_id=row.parent_id,
+            growth=None if row.growth is None else Growth(**row.growth),
         )
 
     def design(self, campaign_id: int) -> Design:
@@ -283,6 +286,7 @@ def _row(submission: Submission) -> dict[str, Any]:
         "setting_count": len(submission.design.settings),
         "configuration_count": submission.design.configuration_count,
         "expected_runs": submission.design.run_count(submission.replicates),
+        "growth": null() if submission.growth is None else asdict(submission.growth),
     }
 
 

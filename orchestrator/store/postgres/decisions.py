@@ -86,7 +86,7 @@ ANY_QUARANTINED = text("SELECT EXISTS (SELECT FROM nodes WHERE state = 'quaranti
 END_CAMPAIGNS = text("""
     WITH over AS (
         SELECT c.id FROM campaigns AS c
-        WHERE c.state = 'running' AND (
+        WHERE c.state = 'running' AND has_grown(c) AND (
             SELECT coalesce(sum(k.jobs), 0) FROM job_counts AS k
             WHERE k.campaign_id = c.id AND k.state IN ('queued', 'offered', 'leased')) = 0
         FOR UPDATE SKIP LOCKED
@@ -122,6 +122,7 @@ COUNT_ANEW = text("""
 ANALYSIS_DUE = text("""
     SELECT EXISTS (SELECT FROM analyses
                    WHERE current AND (state = 'due' OR state = 'leased' AND lease_until < clock_timestamp()))
+        OR EXISTS (SELECT FROM rounds_due())
         OR EXISTS (SELECT FROM campaigns AS c
                    WHERE c.state <> 'running'
                      AND EXISTS (SELECT FROM analyses AS a WHERE a.campaign_id = c.id AND a.current AND NOT a.final)

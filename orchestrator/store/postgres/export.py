@@ -17,7 +17,7 @@ _CONFIGURATIONS = """
     SELECT t.campaign_id, t.id AS setting_id, t.ordinal, t.levels, m.mode, t.control, t.valid_runs,
            a.verdict, a.sentence, coalesce(a.final, false) AS final, a.components, a.family, a.bic,
            a.density_modes, a.bic_gap, a.dip_p, a.dip_q, a.error,
-           a.median, a.variation, a.confirmation,
+           a.median, a.variation, a.confirmation, a.needed_runs,
            coalesce(t.replicates, (SELECT replicates FROM campaigns WHERE id = :campaign)) AS replicates
            {more}
     FROM {settings} AS t

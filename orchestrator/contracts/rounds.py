@@ -1,0 +1,57 @@
+"""Campaigns that grow in rounds: measure, analyse, decide how many runs each setting shall have, and again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+ADAPTIVE = "adaptive"
+"""The policy of studies with `adaptive:`: every setting is measured as often as its fits ask for."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Growth:
+    """How a campaign grows: by which policy, and how the jobs of another round are cut and ordered."""
+
+    policy: str
+    """Which of `workers.growing.POLICIES` decides."""
+    options: Mapping[str, object]
+    """Of the policy, JSON-able; the store does not read them."""
+    replicates_per_job: int
+    randomised: bool = True
+    """In complete blocks, each shuffled on its own; or in the order of the design."""
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Due:
+    """A round whose runs are all in and analysed, and of which nobody has decided what follows."""
+
+    campaign_id: int
+    number: int
+    """From 1."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Decision:
+    """What follows a round."""
+
+    number: int
+    """Of the round that ends."""
+    replicates: Mapping[int, int]
+    """Setting id -> how many runs it shall have altogether; empty: the campaign has grown enough, and may end."""
+    record: Mapping[str, object]
+    """What the policy says of it, JSON-able: kept with the round and shown as it is."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Round:
+    """A round that ended, and what was decided then."""
+
+    number: int
+    decided_at: float
+    settings: int
+    """That go on; 0: it was the last round."""
+    runs: int
+    """That the next round adds."""
+    record: Mapping[str, object]
