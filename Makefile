@@ -9,7 +9,7 @@ COMPILE := import orchestrator.api.app, orchestrator.embedded.service, orchestra
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow check faults bench-confirm bench-explain bench-fit bench-load bench-node bench-sample-size bench-service-rate bench-web clean
+.PHONY: help install demo test test-slow check faults bench-atlas bench-confirm bench-explain bench-fit bench-load bench-node bench-sample-size bench-service-rate bench-web clean
 
 help: ## Show these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -33,6 +33,9 @@ check: $(VENV)/.dev ## Check format, lint, strict types and import rules
 
 faults: $(VENV)/.dev ## Break the service in every way we know; count what is lost or doubled
 	$(BIN)/python -m tests.faults $(ARGS)
+
+bench-atlas: $(VENV)/.dev ## Time the map of the whole study in a browser
+	$(BIN)/python -m tests.benchmarks.bench_atlas $(ARGS)
 
 bench-fit: $(VENV)/.dev ## Time the mixture fits
 	$(BIN)/python -m tests.benchmarks.bench_fit $(ARGS)
