@@ -1,0 +1,164 @@
+"""`modescope logs`: join the logs of jobs, and predict the throughput of a job before it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from orchestrator.cli import printing
+from orchestrator.contracts.errors import TableError
+
+PROCEDURES = ("both", "paper", "best")
+CLASSES = ("none", "intensity", "program")
+
+
+def _names(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    return None if value is None else tuple(name.strip() for name in value.split(","))
+
+
+def _share(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
+    if not 0 < value < 1:
+        raise click.BadParameter("a share between 0 and 1 is needed, as in 0.6")
+    return value
+
+
+@click.group(no_args_is_help=True)
+def logs() -> None:
+    """Join the logs of jobs, and predict the throughput of a job before it runs."""
+
+
+@logs.command()
+@click.argument("table", type=click.Path(path_type=Path))
+@click.option("--target", help="Column of the throughput.  [default: darshan_agg_perf_by_slowest_posix or Throughput]")
+@click.option("--time", help="Column of the start.  [default: darshan_start_time or StartTime]")
+@click.option("--end", help="Column of the end.  [default: --time's name with end for start; start + walltime]")
+@click.option("--key", callback=_names, help="Columns, comma-separated, coarse to fine.  [default: see below]")
+@click.option("--procedure", type=click.Choice(PROCEDURES), default="both", show_default=True, help="Which models.")
+@click.option("--train-share", type=float, callback=_share, default=0.6, show_default=True, help="First, by time.")
+@click.option(
+    "--select",
+    type=click.Choice(["validation", "test"]),
+    default="validation",
+    show_default=True,
+    help="Paper: choose regressors on the end of the training period; on the test, as in print (optimistic).",
+)
+@click.option(
+    "--classes",
+    type=click.Choice(CLASSES),
+    default="none",
+    show_default=True,
+    help="Paper: models of their own for each intensity (>= 80 %, 30-80 %, below), or for each program.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of everything random.")
+@click.option("--processes", type=click.IntRange(1), default=2, show_default=True, help="Threads to learn with.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write every tested job's predictions here (CSV).")
+@click.option("--json", "json_wanted", is_flag=True, help="{direction: {file_system: {model: {r2, ...}}}}")
+def evaluate(  # noqa: PLR0917 - one parameter per option of the command
+    table: Path,
+    target: str | None,
+    time: str | None,
+    end: str | None,
+    key: tuple[str, ...] | None,
+    procedure: str,
+    train_share: float,
+    select: str,
+    classes: str,
+    seed: int,
+    processes: int,
+    out: Path | None,
+    json_wanted: bool,
+) -> None:
+    """Train on the first jobs of TABLE (CSV, plain or .gz; one job a row), predict the others, compare.
+
+    Only what is known when a job starts is used: its key, process count, hour and weekday, and the outcomes of jobs
+    that had ended before. A column about which nothing is known counts as known at the end of its job.
+
+    \b
+    Models:
+      history    exponentially weighted mean of log throughput of the same key, half-life 5 runs
+      key_mean   mean of the training jobs with the same key
+      last_run   the last job of the same key
+      paper      the procedure of Kim et al., HPDC 2020
+      best       extra trees on what the history misses, trusted as far as they proved right in training
+    The key is direction, program, layout (one shared file or one per process), partition (the process count where
+    there is none) and file system; file system `all` pools them. r2 is of throughput, r2_log of its logarithm,
+    within_r2 against each key's own mean; coverage90 is the share within the 90 % interval.
+
+    \b
+    Example:
+      modescope logs evaluate jobs.csv.gz --target darshan_agg_perf_by_slowest_posix --time darshan_start_time
+      modescope logs evaluate jobs.csv --key darshan_app,darshan_nprocs --procedure best --json
+    """
+    from orchestrator.job_logs import evaluating
+    from orchestrator.job_logs.jobs import Columns
+
+    columns = Columns(target=target, time=time, end=end, key=key)
+    settings = evaluating.Settings(columns=columns, seed=seed, processes=processes)
+    found = evaluating.evaluate_table(
+        table,
+        settings,
+        train_share=train_share,
+        with_paper=procedure != "best",
+        with_trees=procedure != "paper",
+        select=select,
+        classes=classes,
+        report=printing.progress,
+    )
+    if out is not None:
+        evaluating.write_predictions(found, out)
+    if json_wanted:
+        printing.as_json(evaluating.told(found))
+    else:
+        printing.console().print(evaluating.as_table(found))
+        for line in evaluating.sentences(found):
+            click.echo(line)
+
+
+@logs.command()
+@click.argument("table", type=click.Path(path_type=Path))
+@click.option("--jobs", type=click.Path(path_type=Path), help="The jobs asked about (CSV).  [default: see below]")
+@click.option("--target", help="Column of the throughput.  [default: darshan_agg_perf_by_slowest_posix or Throughput]")
+@click.option("--time", help="Column of the start.  [default: darshan_start_time or StartTime]")
+@click.option("--end", help="Column of the end.  [default: as for `evaluate`]")
+@click.option("--key", callback=_names, help="Columns, comma-separated, coarse to fine.  [default: as for `evaluate`]")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of everything random.")
+@click.option("--processes", type=click.IntRange(1), default=2, show_default=True, help="Threads to learn with.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write the CSV here.  [default: stdout]")
+@click.option("--json", "json_wanted", is_flag=True, help="Print one line of JSON instead.")
+def predict(  # noqa: PLR0917 - one parameter per option of the command
+    table: Path,
+    jobs: Path | None,
+    target: str | None,
+    time: str | None,
+    end: str | None,
+    key: tuple[str, ...] | None,
+    seed: int,
+    processes: int,
+    out: Path | None,
+    json_wanted: bool,
+) -> None:
+    """Predict the throughput of jobs from those in TABLE (CSV, plain or .gz; one job a row).
+
+    Asked about are the rows of --jobs, which has TABLE's columns as far as they are known before a job; without it the
+    rows of TABLE whose throughput is empty. A row of the answer for each, in their order: predicted, low90, high90 (in
+    the target's unit), history (the weighted mean of what the same key did), runs_before, key_parts_given_up (0: the
+    whole key has run before).
+
+    \b
+    Example:
+      modescope logs predict jobs.csv.gz --jobs tomorrow.csv --out predicted.csv
+    """
+    from orchestrator.job_logs import predicting
+    from orchestrator.job_logs.evaluating import Settings
+    from orchestrator.job_logs.jobs import Columns
+
+    columns = Columns(target=target, time=time, end=end, key=key)
+    settings = Settings(columns=columns, seed=seed, processes=processes)
+    rows = predicting.predict_table(table, jobs, settings, report=printing.progress)
+    if not rows:
+        raise TableError(f"{jobs or table}: there is no job to predict: no row has an empty throughput and a start")
+    if json_wanted:
+        printing.as_json(rows)
+    if out is not None or not json_wanted:
+        predicting.write(rows, out)
