@@ -27,6 +27,7 @@ from orchestrator.contracts.jobs import Job
 from orchestrator.contracts.jobs import State as JobState
 from orchestrator.contracts.nodes import Node
 from orchestrator.contracts.rates import Duration, Forecast, NodeRate
+from orchestrator.contracts.rounds import Adaptation
 
 if TYPE_CHECKING:
     from orchestrator.api.drafts import StudyCheck
@@ -193,6 +194,10 @@ class Client:
     def calibration(self, campaign_id: int) -> Calibration:
         """How often the campaign's controls, whose truth is known, were flagged, and confirmed by re-runs."""
         return self._ask(Calibration, "GET", f"campaigns/{campaign_id}/calibration")
+
+    def adaptation(self, campaign_id: int) -> Adaptation:
+        """What an adaptive campaign has come to: its rounds, the runs it saved, the precision it reached."""
+        return self._ask(Adaptation, "GET", f"campaigns/{campaign_id}/adaptation")
 
     def explanation(self, campaign_id: int, setting_id: int, mode: str, *, discard: int = 0) -> Explanation:
         """What goes with the modes of a configuration, without the first `discard` runs of each job."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from orchestrator.contracts.campaigns import Campaign, Configuration, Progress, State
 from orchestrator.contracts.engines import IMPORTED
+from orchestrator.contracts.rounds import FIXED, Adaptation
 
 
 def duration(seconds: float) -> str:
@@ -89,3 +90,23 @@ def outcome(progress: Progress) -> str:
     if progress.verdicts:
         lines.append(f"Verdicts: {listed(progress.verdicts)}.")
     return "\n".join(lines)
+
+
+def adaptation(found: Adaptation | None) -> list[str]:
+    """What an adaptive campaign has come to; nothing of one that is not."""
+    if found is None:
+        return []
+    number = len(found.rounds) + (0 if found.over else 1)
+    rounds = f"{counted(number, 'round')}{'' if found.over else ' so far'}"
+    lines = [f"Adaptive: {rounds}, from a pilot of {found.options['pilot']}."]
+    if found.reached_median is not None and found.reached_worst is not None:
+        at_max = f"; {counted(found.at_max, 'setting')} at the maximum" if found.at_max else ""
+        lines.append(
+            f"{found.met:,} of {counted(found.configurations, 'configuration')} meet the target{at_max}; standard "
+            f"errors are {found.reached_median:.2f} targets in the median, {found.reached_worst:.2f} at most."
+        )
+        lines.append(
+            f"{counted(found.runs, 'run')}, {abs(found.saved_runs):,} {'fewer' if found.saved_runs >= 0 else 'more'} "
+            f"than {FIXED} of every setting, which would meet it in {found.fixed_met:,} of {found.configurations:,}."
+        )
+    return lines

@@ -22,6 +22,7 @@ from orchestrator.api.routers import (
     monitoring,
     nodes,
     rates,
+    rounds,
     sample_sizes,
     streams,
     studies,
@@ -59,7 +60,7 @@ def create(store: Store, *, stop_now: StopNow = leave_running, checks: Checks | 
     app.state.feeds = Feeds()
     app.state.checks = checks or {}
     app.state.latencies = CollectorRegistry()
-    about_campaigns = (campaigns, jobs, configurations, explanations, findings, sample_sizes)
+    about_campaigns = (campaigns, jobs, configurations, explanations, findings, rounds, sample_sizes)
     for part in (*about_campaigns, nodes, rates, streams, studies, tokens):
         app.include_router(part.router, prefix=PREFIX)
     app.include_router(monitoring.router)

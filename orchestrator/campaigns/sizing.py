@@ -41,7 +41,9 @@ class Size:
 
 
 def replicates(store: Store, campaign_id: int, found: Sequence[Configuration], size: Size) -> int | None:
-    """Runs of each setting of the configurations `found`; None: as many as before.
+    """Runs of each setting of the configurations `found`; None: as many as the campaign planned.
+
+    By no size, as many as before: the most that any of them has, where the campaign has grown.
 
     Raises ConflictError where the hours do not suffice or nothing is known to tell from.
     """
@@ -49,6 +51,8 @@ def replicates(store: Store, campaign_id: int, found: Sequence[Configuration], s
         return _in_hours(store, campaign_id, {one.setting_id for one in found}, size.hours)
     if size.power is not None:
         return _for_power(store, campaign_id, found, size.power)
+    if size.replicates is None and store.campaigns.get(campaign_id).grows is not None:
+        return max(one.replicates for one in found)
     return size.replicates
 
 

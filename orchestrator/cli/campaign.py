@@ -10,6 +10,7 @@ from orchestrator.cli import again, archive, endpoint, explain, printing
 from orchestrator.cli.endpoint import Service
 from orchestrator.cli.following import follow, tell_of
 from orchestrator.contracts.jobs import State
+from orchestrator.contracts.rounds import ADAPTIVE
 
 ROWS_SHOWN = 100
 campaign_id = click.argument("campaign_id", metavar="ID", type=click.IntRange(min=1))
@@ -91,12 +92,16 @@ def show(
     with service() as client:
         progress = client.progress(campaign_id)
         found = tables.flagged_first(client.configurations(campaign_id, verdict=verdict, mode=mode))
+        adapted = client.adaptation(campaign_id) if progress.campaign.grows == ADAPTIVE else None
     if as_json:
-        printing.as_json({"progress": progress, "configurations": found})
+        told = {} if adapted is None else {"adaptation": adapted}
+        printing.as_json({"progress": progress, "configurations": found, **told})
         return
     shown = found if everything else found[:ROWS_SHOWN]
     console = printing.console()
     console.print(words.outcome(progress), soft_wrap=True)
+    for sentence in words.adaptation(adapted):
+        console.print(sentence, soft_wrap=True)
     console.print(tables.of_configurations(progress.campaign.factors, shown))
     if len(shown) < len(found):
         click.echo(f"... and {len(found) - len(shown):,} more; --all shows them.")

@@ -45,6 +45,8 @@ class Campaign:
     """Reason -> number of (setting, replicate) pairs that have no valid run; only when ended."""
     archive: str | None = None
     """The folder its rows were moved to; only its counters are still in the ledger."""
+    grows: str | None = None
+    """By which policy it goes on in rounds (`rounds.Growth`): `replicates` are those of the first. None: it does not."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

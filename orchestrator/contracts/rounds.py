@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+FIXED = 150
+"""Runs of every setting, as in the published study: what adaptive campaigns are compared with."""
 ADAPTIVE = "adaptive"
 """The policy of studies with `adaptive:`: every setting is measured as often as its fits ask for."""
 
@@ -55,3 +57,36 @@ class Round:
     runs: int
     """That the next round adds."""
     record: Mapping[str, object]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Adaptation:
+    """What an adaptive campaign has come to. Controls do not count."""
+
+    rounds: tuple[Round, ...]
+    """Those that have ended."""
+    over: bool
+    """Has it grown enough, or been ended?"""
+    options: Mapping[str, object]
+    """Pilot, target, scale, quantiles, quantile_from, max: as the study says."""
+    settings: int
+    runs: int
+    """That are valid."""
+    fixed_runs: int
+    """What `FIXED` runs of every setting would have been."""
+    configurations: int
+    """Those with a fit."""
+    met: int
+    """Of these: the standard errors of all quantiles are within the target."""
+    fixed_met: int
+    """Of these: they would be with `FIXED` runs, by the same fits."""
+    at_max: int
+    """Settings that have as many runs as any may have, and a configuration beyond the target."""
+    reached_median: float | None
+    """Of the configurations' largest standard errors, in targets; None before there is a fit."""
+    reached_worst: float | None
+
+    @property
+    def saved_runs(self) -> int:
+        """Against `FIXED` runs of every setting; less than 0 where the target asked for more."""
+        return self.fixed_runs - self.runs

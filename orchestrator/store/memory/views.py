@@ -34,6 +34,7 @@ def campaign(row: CampaignRow) -> Campaign:
         created_at=row.created_at,
         ended_at=row.ended_at,
         missing=dict(row.missing),
+        grows=None if submission.growth is None else submission.growth.policy,
     )
 
 

@@ -37,7 +37,7 @@ from orchestrator.store.rules import no_campaign, no_configuration, places_of
 
 MANY_JOBS = 10_000
 """So many are made known to the planner at once: autovacuum would take a minute to come by."""
-_LONG = frozenset({"study", "engine_options", "node_options", "analysis_options", "controls", "growth"})
+_LONG = frozenset({"study", "engine_options", "node_options", "analysis_options", "controls"})
 """Columns that may be long, and that no list shows."""
 _SHOWN = select(*(column for column in CampaignRow.__table__.columns if column.name not in _LONG))
 

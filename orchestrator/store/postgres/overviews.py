@@ -31,7 +31,7 @@ _FAMILIES = """
         UNION ALL SELECT f.root_id, c.id FROM family AS f JOIN campaigns AS c ON c.parent_id = f.id
     )
     SELECT f.root_id, c.id, c.name, c.state, c.paused, c.parent_id, c.engine, c.factors, c.replicates, c.setting_count,
-           c.configuration_count, c.expected_runs, c.created_at, c.ended_at, c.missing, c.archive,
+           c.configuration_count, c.expected_runs, c.created_at, c.ended_at, c.missing, c.archive, c.growth,
            r.valid, r.invalid, coalesce(a.analysed, 0) AS analysed, coalesce(v.verdicts, '{{}}') AS verdicts
     FROM family AS f JOIN campaigns AS c USING (id)
     CROSS JOIN LATERAL (

@@ -26,6 +26,7 @@ def campaign(row: Any) -> Campaign:
         ended_at=_timestamp(row.ended_at),
         missing=row.missing,
         archive=None if row.archive is None else row.archive["folder"],
+        grows=None if row.growth is None else row.growth["policy"],
     )
 
 

@@ -10,6 +10,7 @@ from itertools import groupby, islice
 from markupsafe import Markup
 
 from orchestrator import words
+from orchestrator.campaigns import adaptation
 from orchestrator.campaigns.repetition import INCOMPLETE
 from orchestrator.contracts.analyses import FLAGGED
 from orchestrator.contracts.campaigns import Campaign, Event, NodeShare, Progress
@@ -17,6 +18,7 @@ from orchestrator.contracts.campaigns import State as CampaignState
 from orchestrator.contracts.jobs import Job, State
 from orchestrator.contracts.overviews import PACE_SLICE_S, Pace
 from orchestrator.contracts.rates import Forecast, NodeRate
+from orchestrator.contracts.rounds import ADAPTIVE, Round
 from orchestrator.report import svg
 from orchestrator.store.ports import Store
 from orchestrator.web.content import campaigns
@@ -88,6 +90,10 @@ class Content:
     """What it descends from and what descends from that; empty where it stands alone."""
     rerunnable: tuple[str, ...]
     """Flags that a re-run may be asked for."""
+    rounds: tuple[Round, ...]
+    """Of a campaign that grows: those that have ended."""
+    adaptation: tuple[str, ...]
+    """What an adaptive one has come to, in sentences, when it has ended."""
 
     @property
     def campaign(self) -> Campaign:
@@ -134,7 +140,16 @@ def gather(store: Store, campaign_id: int, *, job_id: int | None = None) -> Cont
         asked=None if job_id is None else Asked(job_id=job_id, reason=store.jobs.why(campaign_id, job_id)),
         family=family if len(family) > 1 else (),
         rerunnable=() if archived else _rerunnable(progress),
+        rounds=() if progress.campaign.grows is None else tuple(store.rounds.of_campaign(campaign_id)),
+        adaptation=() if archived else _adaptation(store, progress.campaign),
     )
+
+
+def _adaptation(store: Store, campaign: Campaign) -> tuple[str, ...]:
+    """While it runs its configurations are not asked for: a page that follows a campaign stays cheap."""
+    if campaign.grows != ADAPTIVE or campaign.state is CampaignState.RUNNING:
+        return ()
+    return tuple(words.adaptation(adaptation.adaptation(store, campaign.id)))
 
 
 _KINDS: Mapping[str, tuple[State, ...]] = {

@@ -1,0 +1,26 @@
+"""Campaigns that grow in rounds."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from fastapi import APIRouter
+
+from orchestrator.api import openapi
+from orchestrator.api.access import CampaignId, Ledger, may
+from orchestrator.campaigns import adaptation
+from orchestrator.contracts.access import Scope
+from orchestrator.contracts.rounds import Adaptation
+
+router = APIRouter(
+    prefix="/campaigns/{campaign_id}",
+    tags=["findings"],
+    dependencies=[may(Scope.READ)],
+    responses=openapi.REFUSED | openapi.documented(HTTPStatus.CONFLICT),
+)
+
+
+@router.get("/adaptation")
+def adaptation_of(campaign_id: CampaignId, store: Ledger) -> Adaptation:
+    """What an adaptive campaign has come to: its rounds, the runs it saved, the precision it reached."""
+    return adaptation.adaptation(store, campaign_id)
