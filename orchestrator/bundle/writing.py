@@ -8,13 +8,12 @@ import io
 import json
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Any
 
 from orchestrator.api import export
 from orchestrator.api.sink import Sink
 from orchestrator.bundle import parts
+from orchestrator.campaigns import versions as versions_of
 from orchestrator.contracts import metrics
 from orchestrator.contracts.campaigns import Campaign, Configuration, Submission
 from orchestrator.contracts.errors import ConflictError
@@ -41,7 +40,7 @@ def write(store: Store, campaign_id: int) -> Iterator[bytes]:
 
 def _files(store: Store, campaign: Campaign, study: Submission) -> Iterator[tuple[str, Iterable[str]]]:
     metric = metrics.of(study.engine, study.engine_options)
-    versions = _versions(store, campaign, study)
+    versions = versions_of.of(store, campaign, study)
     yield parts.README, [_readme(campaign, versions)]
     yield parts.CITATION, [_citation(campaign, versions)]
     yield parts.STUDY, [document.write(study.study)]
@@ -96,28 +95,6 @@ def _page(campaign: Campaign, study: Submission) -> dict[str, Any]:
     }
 
 
-def _versions(store: Store, campaign: Campaign, study: Submission) -> dict[str, Any]:
-    from analysis import mixture
-    from orchestrator.store import schema
-
-    at_work = {share.node for share in store.campaigns.progress(campaign.id).nodes}
-    options = json.dumps(study.analysis_options, sort_keys=True, separators=(",", ":"))
-    return {
-        "modescope": version("modescope"),
-        "schema": schema.newest(),
-        "analysis": mixture.VERSION,
-        "analysis_options": study.analysis_options,
-        "analysis_options_sha256": hashlib.sha256(options.encode()).hexdigest(),
-        "study_sha256": study.digest,
-        "engine": study.study.get("engine", study.engine),
-        "engines_of_nodes_now": {node.name: dict(node.engines) for node in store.nodes.all() if node.name in at_work},
-        "ledger": str(store.ledger),
-        "campaign": campaign.id,
-        "created_at": _moment(campaign.created_at),
-        "ended_at": None if campaign.ended_at is None else _moment(campaign.ended_at),
-    }
-
-
 def _jobs(store: Store, campaign_id: int) -> Iterator[Sequence[object]]:
     after = -1
     while jobs := store.jobs.of_campaign(campaign_id, after=after, limit=JOBS_AT_ONCE):
@@ -148,10 +125,6 @@ def _line(cells: Sequence[object]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerow(cells)
     return text.getvalue()
-
-
-def _moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds")
 
 
 def _readme(campaign: Campaign, versions: dict[str, Any]) -> str:

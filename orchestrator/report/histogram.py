@@ -50,6 +50,18 @@ def draw(sample: Sequence[float], selection: Selection, title: str, metric: Metr
     )
 
 
+def sketch(sample: Sequence[float], selection: Selection, title: str, metric: Metric = THROUGHPUT) -> Markup:
+    """The sample alone, in a small picture: bars and axes, no fit."""
+    values = np.asarray(sample, dtype=np.float64)
+    unit = units.fitting(max(mode.position for mode in selection.modes), metric.unit)
+    low, high = view(values, selection)
+    edges = np.linspace(low, high, bin_count(len(values)) + 1)
+    counts, _ = np.histogram(values, edges)
+    area = Area(left=46, right=352, top=10, bottom=166, x_low=low, x_high=high, y_high=1.08 * float(counts.max()))
+    axes = (_y_axis(area, wanted=3), _bars(area, edges, counts), _x_axis(area, unit, metric, wanted=4))
+    return element("svg", element("title", title), *axes, viewBox="0 0 360 212", role="img")
+
+
 def bin_count(n: int) -> int:
     """Twice the square root of n, within bounds: narrow peaks that stand close do not fall into one bin."""
     return min(60, max(12, round(2 * math.sqrt(n))))
@@ -101,8 +113,8 @@ def _peak(area: Area, position: float, unit: units.Unit) -> Markup:
     return element("g", line, element("text", unit.told(position), x=x, y=area.top - 13), class_="peak")
 
 
-def _x_axis(area: Area, unit: units.Unit, metric: Metric) -> Markup:
-    marks, decimals = units.ticks(area.x_low / unit.kbps, area.x_high / unit.kbps)
+def _x_axis(area: Area, unit: units.Unit, metric: Metric, wanted: int = units.TICKS) -> Markup:
+    marks, decimals = units.ticks(area.x_low / unit.kbps, area.x_high / unit.kbps, wanted)
     drawn = [
         part
         for mark in marks
@@ -114,12 +126,13 @@ def _x_axis(area: Area, unit: units.Unit, metric: Metric) -> Markup:
         )
     ]
     base = element("line", x1=area.left, x2=area.right, y1=area.bottom, y2=area.bottom)
-    label = element("text", metric.label_in(unit.name), x=(area.left + area.right) / 2, y=HEIGHT - 12, class_="label")
+    middle = (area.left + area.right) / 2
+    label = element("text", metric.label_in(unit.name), x=middle, y=area.bottom + 40, class_="label")
     return element("g", base, *drawn, label, class_="axis x")
 
 
-def _y_axis(area: Area) -> Markup:
-    marks = [mark for mark in units.ticks(0, area.y_high, wanted=5)[0] if mark == int(mark)]
+def _y_axis(area: Area, wanted: int = 5) -> Markup:
+    marks = [mark for mark in units.ticks(0, area.y_high, wanted)[0] if mark == int(mark)]
     drawn = [
         part
         for mark in marks

@@ -7,12 +7,28 @@ a line below.
 from __future__ import annotations
 
 from orchestrator.report.section import Gather
-from orchestrator.report.sections import configurations, counts, flagged, nodes, reading
+from orchestrator.report.sections import (
+    adaptation,
+    configurations,
+    flagged,
+    methods,
+    nodes,
+    reading,
+    sample_sizes,
+    shapes,
+    tables,
+    validity,
+)
 
 IN_ORDER: tuple[Gather, ...] = (
+    tables.gather,
+    shapes.gather,
     flagged.gather,
-    counts.gather,
+    sample_sizes.gather,
+    adaptation.gather,
     nodes.gather,
+    validity.gather,
+    methods.gather,
     configurations.gather,
     reading.gather,
 )
