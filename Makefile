@@ -7,14 +7,17 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-com
 COMPILE := import orchestrator.api.app, orchestrator.embedded.service, orchestrator.wiring, uvicorn, workers.tasks, workers.wiring
 # Arguments for `make demo`, `make test`, `make faults`: make demo ARGS="--engine iozone"
 ARGS ?=
+# Optional parts for `make install`, as pyproject.toml names them.
+EXTRAS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow check faults bench-atlas bench-confirm bench-explain bench-fit bench-load bench-node bench-sample-size bench-service-rate bench-web clean
+.PHONY: help install demo test test-slow check faults bench-atlas bench-confirm bench-explain bench-fit bench-load bench-logs bench-node bench-sample-size bench-service-rate bench-web clean
 
 help: ## Show these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
-install: $(VENV)/.base ## Make .venv with everything Modescope needs
+install: $(VENV)/.base ## Make .venv with what the service needs; EXTRAS=learning,logs adds parts
+	@$(if $(EXTRAS),$(PIP) --editable '.[$(EXTRAS)]')
 
 demo: $(VENV)/.base ## Run a small study on this machine, from start to report
 	$(BIN)/modescope demo $(ARGS)
@@ -57,6 +60,9 @@ bench-service-rate: $(VENV)/.dev ## Measure the estimates of service rates and o
 
 bench-load: $(VENV)/.dev ## Measure the ledger, dispatch and the whole system under the load of the full study
 	$(BIN)/python -m tests.benchmarks.bench_load $(ARGS)
+
+bench-logs: $(VENV)/.dev ## Measure predictions of jobs' throughput on a year of logs
+	$(BIN)/python -m tests.benchmarks.bench_logs $(ARGS)
 
 bench-web: $(VENV)/.dev ## Measure what readers of pages and API cost a campaign
 	$(BIN)/python -m tests.benchmarks.bench_web $(ARGS)
