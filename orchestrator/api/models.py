@@ -50,7 +50,7 @@ class Picked(Value):
 class Rerun(Value):
     """Which configurations to measure again, in a child campaign: those with a flag, or of a filter, or those picked.
 
-    Size: by one of `replicates`, `hours` and `power`; as many runs as before by none.
+    Size: by one of `replicates`, `hours`, `power` and `target`; as many runs as before by none.
     """
 
     flag: str | None = Field(
@@ -66,6 +66,10 @@ class Rerun(Value):
     power: Number | None = Field(
         default=None, ge=0.5, le=0.95, description="As many runs as show the weakest flag again with this probability."
     )
+    target: Number | None = Field(
+        default=None, gt=0, lt=1,
+        description="As many runs as bring the standard errors of x_0.1 and x_0.9 to this share of their distance.",
+    )  # fmt: skip
     nodes: Literal["same", "any"] | Annotated[tuple[Line, ...], Field(max_length=10_000)] = Field(
         default="same",
         description="Those that measured a setting, in the same proportions; any, as the campaign was placed; names.",
@@ -77,8 +81,8 @@ class Rerun(Value):
         filtered = self.mode is not None or bool(self.levels)
         if bool(self.configurations) == (self.flag is not None or filtered):
             raise ValueError("give a flag, a filter (mode, levels) or both; or configurations")
-        if sum(one is not None for one in (self.replicates, self.hours, self.power)) > 1:
-            raise ValueError("give one of replicates, hours and power")
+        if sum(one is not None for one in (self.replicates, self.hours, self.power, self.target)) > 1:
+            raise ValueError("give one of replicates, hours, power and target")
         if not self.nodes:
             raise ValueError("nodes: name at least one")
         return self

@@ -84,6 +84,17 @@ def picked(
     return tuple(known[pair] for pair in pairs)
 
 
+def of_settings(
+    setting_ids: Collection[int], campaign_id: int, found: Iterable[Configuration]
+) -> tuple[Configuration, ...]:
+    """All configurations of these settings, of `found`. Raises NotFoundError for a setting that is not among them."""
+    chosen = tuple(one for one in found if one.setting_id in setting_ids)
+    missing = set(setting_ids) - {one.setting_id for one in chosen}
+    if missing:
+        raise NotFoundError(no_configuration(campaign_id, min(missing), "any"))
+    return chosen
+
+
 def submit(
     store: Store,
     campaign_id: int,

@@ -1,7 +1,8 @@
 """How many runs a re-run makes of each setting, and on which nodes.
 
-A re-run has one number of runs for all its settings: what is asked of the weakest flag decides. Ways to say it beside
-a plain number: node time, and the power to see the flags again. A sample-size target takes a place beside the latter.
+A re-run has one number of runs for all its settings: what is asked of the weakest flag, or of the configuration that
+needs the most, decides. Ways to say it beside a plain number: node time, the power to see the flags again, and the
+precision that the new runs alone shall reach.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 from orchestrator.contracts.campaigns import Configuration
 from orchestrator.contracts.errors import ConflictError, RequestError
 from orchestrator.contracts.nodes import NodeState
+from orchestrator.contracts.runs import Validity
 from orchestrator.store.ports import Store
 
 SAME, ANY = "same", "any"
@@ -22,6 +24,8 @@ WEAKEST = 12
 """Flags with the smallest BIC gap whose power is worked out: the others need fewer runs."""
 MOST = 900
 """Runs of a setting; more are made only where they are asked for by their number."""
+SIZED = 1000
+"""Configurations whose sample size is worked out while somebody waits: a few milliseconds each."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,11 +37,8 @@ class Size:
     """Of node time, over all nodes together."""
     power: float | None = None
     """Probability to see again what was flagged."""
-
-    @property
-    def ways(self) -> int:
-        """How many were given."""
-        return sum(one is not None for one in (self.replicates, self.hours, self.power))
+    target: float | None = None
+    """Standard errors of x_0.1 and x_0.9 that the new runs alone shall reach, as a share of x_0.9 - x_0.1."""
 
 
 def replicates(store: Store, campaign_id: int, found: Sequence[Configuration], size: Size) -> int | None:
@@ -45,7 +46,8 @@ def replicates(store: Store, campaign_id: int, found: Sequence[Configuration], s
 
     By no size, as many as before: the most that any of them has, where the campaign has grown.
 
-    Raises ConflictError where the hours do not suffice or nothing is known to tell from.
+    Raises ConflictError where the hours do not suffice, too many configurations are asked about, or nothing is known
+    to tell from.
     """
     if size.hours is not None:
         return _in_hours(store, campaign_id, {one.setting_id for one in found}, size.hours)
@@ -53,6 +55,8 @@ def replicates(store: Store, campaign_id: int, found: Sequence[Configuration], s
         return _for_power(store, campaign_id, found, size.power)
     if size.replicates is None and store.campaigns.get(campaign_id).grows is not None:
         return max(one.replicates for one in found)
+    if size.target is not None:
+        return _for_target(store, campaign_id, found, size.target)
     return size.replicates
 
 
@@ -111,6 +115,21 @@ def _for_power(store: Store, campaign_id: int, found: Sequence[Configuration], t
     return max(_needed(_Fitted(store, options, one), target) for one in weakest)
 
 
+def _for_target(store: Store, campaign_id: int, found: Sequence[Configuration], share: float) -> int:
+    """Enough for the one that needs the most."""
+    fitted = [one for one in found if one.family is not None]
+    if not fitted:
+        raise ConflictError("target: none of these configurations is fitted yet, so there is nothing to tell from")
+    if len(fitted) > SIZED:
+        raise ConflictError(
+            f"target: {len(fitted):,} configurations are more than the {SIZED:,} that are worked out at once; "
+            "pick fewer, or give replicates"
+        )
+    options = store.campaigns.study(campaign_id).analysis_options
+    needed = max(_asked_for(_Fitted(store, options, one), share) for one in fitted)
+    return max(_least(store, campaign_id), min(needed, MOST))
+
+
 def _least(store: Store, campaign_id: int) -> int:
     from analysis.mixture import Options
 
@@ -145,3 +164,19 @@ def _needed(fitted: _Fitted, target: float) -> int:
     options = mixture.Options.from_dict(dict(fitted.options))
     rng = np.random.default_rng(options.seed)
     return confirmation.runs_for_power(selection.best, options=options, rng=rng, target=target) or MOST
+
+
+@lru_cache(maxsize=4096)
+def _asked_for(fitted: _Fitted, share: float) -> int:
+    """The runs that bring a configuration's quantiles to the target, by the fits there are of it."""
+    import numpy as np
+
+    from analysis import mixture, sample_size
+
+    one = fitted.one
+    page = fitted.store.campaigns.configuration(one.campaign_id, one.setting_id, one.mode)
+    sample = np.array([run.value for run in page.runs if run.validity == Validity.VALID and run.value is not None])
+    selection = mixture.Selection.from_dict(dict(page.selection or {}))
+    candidates = sample_size.Candidates.of(selection, mixture.Options.from_dict(dict(fitted.options)))
+    centre = sample_size.centre_of_sample(sample)
+    return sample_size.rounded(sample_size.need(candidates, sample_size.Target(share=share), centre, sample).needed)

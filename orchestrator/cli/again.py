@@ -23,6 +23,11 @@ NODES = ("same", "any")
 @click.option("--hours", type=click.FloatRange(min=0, min_open=True), help="As many as so much node time allows.")
 @click.option("--power", type=click.FloatRange(0.5, 0.95), help="As many as show the weakest flag again so probably.")
 @click.option(
+    "--target",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="As many as bring standard errors of x_0.1 and x_0.9 to this share of their distance.",
+)
+@click.option(
     "--nodes",
     default="same",
     show_default=True,
@@ -42,6 +47,7 @@ def rerun(
     replicates: int | None,
     hours: float | None,
     power: float | None,
+    target: float | None,
     nodes: str,
     seed: int | None,
     key: str | None,
@@ -67,6 +73,7 @@ def rerun(
             replicates=replicates,
             hours=hours,
             power=power,
+            target=target,
             nodes=nodes if nodes in NODES else [name.strip() for name in nodes.split(",")],
             seed=seed,
             key=key,

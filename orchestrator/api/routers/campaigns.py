@@ -139,7 +139,7 @@ def rerun(
         chosen = repetition.flagged(body.flag, store.campaigns.progress(campaign_id), found)
     else:
         chosen = repetition.filtered(campaign_id, found)
-    size = Size(replicates=body.replicates, hours=body.hours, power=body.power)
+    size = Size(replicates=body.replicates, hours=body.hours, power=body.power, target=body.target)
     key = idempotency_key or str(uuid4())
     again = repetition.submit(store, campaign_id, chosen, key=key, seed=body.seed, size=size, nodes=body.nodes)
     return _told(again, response)

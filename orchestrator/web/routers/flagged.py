@@ -84,15 +84,20 @@ def rerun(
     store: Ledger,
     settings: Annotated[str, Form(max_length=900_000, pattern=r"^[0-9]{1,9}( [0-9]{1,9})*$")],
     key: Annotated[str, Form(min_length=8, max_length=100)],
+    by: Annotated[Literal["replicates", "hours", "power", "target"], Form()] = "replicates",
     replicates: Replicates = None,
+    hours: Annotated[float | None, Form(gt=0, le=1e6, allow_inf_nan=False)] = None,
+    power: Annotated[float | None, Form(ge=0.5, le=0.95, allow_inf_nan=False)] = None,
+    target: Annotated[float | None, Form(gt=0, lt=1, allow_inf_nan=False)] = None,
     nodes: Annotated[Literal["same", "any"], Form()] = "same",
 ) -> RedirectResponse:
-    """Start it, as a child campaign; sending the form twice starts one."""
+    """Start it, as a child campaign; sending the form twice starts one. Of the sizes, `by` says which counts."""
     found = store.campaigns.configurations(campaign_id)
-    mode_of = {one.setting_id: one.mode for one in found}
-    pairs = {(setting_id, mode_of.get(setting_id, "any")) for setting_id in map(int, settings.split())}
-    chosen = repetition.picked(pairs, campaign_id, found)
-    size = Size(replicates=replicates)
+    chosen = repetition.of_settings(set(map(int, settings.split())), campaign_id, found)
+    wanted = {"replicates": replicates, "hours": hours, "power": power, "target": target}
+    if by != "replicates" and wanted[by] is None:
+        raise RequestError(f"{by}: it was chosen, and left empty")
+    size = Size(**{by: wanted[by]})
     child, _ = repetition.submit(store, campaign_id, chosen, key=key, size=size, nodes=nodes)
     return see(f"/campaigns/{child.id}")
 

@@ -27,6 +27,9 @@ def test_a_re_run_by_filter_measures_what_passes_it(client: Client, campaign: Ca
     assert (child.settings, child.replicates) == (1, 40)
     again, _ = client.rerun(campaign.id, flag="multimodal", mode="readers", power=0.8)
     assert again.replicates >= 30
+    precise, _ = client.rerun(campaign.id, mode="readers", target=0.05)
+    rough, _ = client.rerun(campaign.id, mode="readers", target=0.2)
+    assert 30 <= rough.replicates < precise.replicates <= 900
 
 
 def test_a_re_run_of_picked_configurations_is_confirmed(
@@ -45,7 +48,7 @@ def test_a_re_run_of_picked_configurations_is_confirmed(
     [
         ({}, "give a flag"),
         ({"flag": "multimodal", "configurations": [{"setting_id": 1, "mode": "readers"}]}, "give a flag"),
-        ({"flag": "multimodal", "hours": 1, "power": 0.8}, "one of replicates, hours and power"),
+        ({"flag": "multimodal", "hours": 1, "power": 0.8}, "one of replicates, hours, power and target"),
         ({"flag": "multimodal", "nodes": []}, "name at least one"),
         ({"mode": "readers", "levels": {"colour": "red"}}, "no such factor"),
         ({"mode": "writers"}, "no configuration passes this filter"),

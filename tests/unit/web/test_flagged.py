@@ -121,6 +121,20 @@ def test_starting_makes_one_child_campaign_and_leaves_an_audit_line(
     assert [line.what for line in store.access.audited()].count(Deed.CAMPAIGN_SUBMITTED) == 1
 
 
+@pytest.mark.parametrize(("by", "given"), [("power", "0.8"), ("target", "0.05"), ("hours", "10")])
+def test_the_size_of_a_re_run_is_chosen_on_the_page(
+    browser: httpx.Client, store: MemoryStore, campaign: int, by: str, given: str
+) -> None:
+    flagged = next(one for one in all_of(store, campaign) if one.verdict == "multimodal" and one.control is None)
+    form = {"form_token": token(browser.get(f"/campaigns/{campaign}/flagged").text), "key": f"sized by {by}",
+            "settings": str(flagged.setting_id), "replicates": "10", "by": by, by: given}  # fmt: skip
+    answer = browser.post(f"/campaigns/{campaign}/flagged/rerun", data=form)
+    assert answer.status_code == 303
+    assert 30 <= store.campaigns.all()[0].replicates <= 900
+    empty = browser.post(f"/campaigns/{campaign}/flagged/rerun", data={**form, "key": "another key", by: ""})
+    assert empty.status_code == 422
+
+
 def test_all_that_pass_the_filter_can_be_priced_together(browser: httpx.Client, campaign: int) -> None:
     form = {"form_token": token(browser.get(f"/campaigns/{campaign}/flagged").text), "verdict": "any",
             "mode": "readers", "everything": "true"}  # fmt: skip
