@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from orchestrator.api import problems
 from orchestrator.api.models import LARGEST_PAGE, NewToken, Page, Readiness, Why
 from orchestrator.contracts.access import AuditLine, Scope, Token
+from orchestrator.contracts.analyses import AnalysisVersion
 from orchestrator.contracts.calibration import Calibration
 from orchestrator.contracts.campaigns import Campaign, Configuration, Event, Progress
 from orchestrator.contracts.designs import Level
@@ -198,6 +199,19 @@ class Client:
     def adaptation(self, campaign_id: int) -> Adaptation:
         """What an adaptive campaign has come to: its rounds, the runs it saved, the precision it reached."""
         return self._ask(Adaptation, "GET", f"campaigns/{campaign_id}/adaptation")
+
+    def analysis_versions(self, campaign_id: int) -> tuple[AnalysisVersion, ...]:
+        """A campaign's analysis as it was submitted, and what was changed afterwards."""
+        return self._items(AnalysisVersion, f"campaigns/{campaign_id}/analysis-versions")
+
+    def change_analysis(self, campaign_id: int, options: Mapping[str, object], why: str) -> AnalysisVersion:
+        """Analyse a campaign that has ended anew: an exploratory version, which is then shown."""
+        body = {"options": dict(options), "why": why}
+        return self._ask(AnalysisVersion, "POST", f"campaigns/{campaign_id}/analysis-versions", body=body)
+
+    def show_analysis(self, campaign_id: int, number: int) -> AnalysisVersion:
+        """Show another version of the analysis."""
+        return self._ask(AnalysisVersion, "POST", f"campaigns/{campaign_id}/analysis-versions/{number}/show")
 
     def explanation(self, campaign_id: int, setting_id: int, mode: str, *, discard: int = 0) -> Explanation:
         """What goes with the modes of a configuration, without the first `discard` runs of each job."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from orchestrator.contracts.analyses import AnalysisVersion
 from orchestrator.contracts.campaigns import Campaign, Configuration, Progress, State
 from orchestrator.contracts.engines import IMPORTED
 from orchestrator.contracts.rounds import FIXED, Adaptation
@@ -87,6 +88,11 @@ def outcome(progress: Progress) -> str:
         lines.append(f"Its rows are in {campaign.archive}.")
     lines += [f"  {node} is offline: its share waits for it." for node in progress.waits_for]
     lines += [f"  {node} was offline for 15 min: others have its share." for node in progress.lost]
+    if campaign.analysis_version > 1:
+        lines.append(
+            f"Exploratory: version {campaign.analysis_version} of its analysis, made after the runs; "
+            f"`modescope campaign analyse {campaign.id}` says what was changed and why."
+        )
     if progress.verdicts:
         lines.append(f"Verdicts: {listed(progress.verdicts)}.")
     return "\n".join(lines)
@@ -110,3 +116,15 @@ def adaptation(found: Adaptation | None) -> list[str]:
             f"than {FIXED} of every setting, which would meet it in {found.fixed_met:,} of {found.configurations:,}."
         )
     return lines
+
+
+def analysis_version(found: AnalysisVersion) -> str:
+    """`version 2, exploratory: max_components 5 -> 3, because they overfit`; `version 1, as submitted`."""
+    if not found.exploratory:
+        return f"version {found.number}, as submitted, SHA-256 {found.digest[:12]}"
+    changes = ", ".join(f"{name} {_value(old)} -> {_value(new)}" for name, (old, new) in found.changed.items())
+    return f"version {found.number}, exploratory: {changes}, because: {found.why}"
+
+
+def _value(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -18,10 +18,10 @@ BEGIN
     -- A statement of its own: one that also opens would not see that the place of the current one is free.
     UPDATE analyses AS a SET current = false FROM unnest(v_settings, v_digests) AS k (id, digest)
     WHERE a.setting_id = k.id AND a.current AND a.digest <> k.digest;
-    INSERT INTO analyses (campaign_id, setting_id, mode, digest)
-    SELECT t.campaign_id, t.id, m.mode, k.digest
+    INSERT INTO analyses (campaign_id, setting_id, mode, digest, options_version)
+    SELECT t.campaign_id, t.id, m.mode, k.digest, c.analysis_version
     FROM unnest(v_settings, v_digests) AS k (id, digest)
-    JOIN settings AS t ON t.id = k.id
+    JOIN settings AS t ON t.id = k.id JOIN campaigns AS c ON c.id = t.campaign_id
     CROSS JOIN LATERAL unnest(t.modes) WITH ORDINALITY AS m (mode, place)
     WHERE NOT EXISTS (
         SELECT FROM analyses AS a WHERE a.setting_id = k.id AND a.mode = m.mode AND a.digest = k.digest AND a.current)

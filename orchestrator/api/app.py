@@ -27,6 +27,7 @@ from orchestrator.api.routers import (
     streams,
     studies,
     tokens,
+    versions,
 )
 from orchestrator.api.streams import Feeds
 from orchestrator.store.ports import Store
@@ -60,7 +61,7 @@ def create(store: Store, *, stop_now: StopNow = leave_running, checks: Checks | 
     app.state.feeds = Feeds()
     app.state.checks = checks or {}
     app.state.latencies = CollectorRegistry()
-    about_campaigns = (campaigns, jobs, configurations, explanations, findings, rounds, sample_sizes)
+    about_campaigns = (campaigns, jobs, configurations, explanations, findings, rounds, sample_sizes, versions)
     for part in (*about_campaigns, nodes, rates, streams, studies, tokens):
         app.include_router(part.router, prefix=PREFIX)
     app.include_router(monitoring.router)

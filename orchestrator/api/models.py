@@ -88,6 +88,15 @@ class Rerun(Value):
         return self
 
 
+class AnalysisChange(Value):
+    """What of an analysis is to be changed, and why."""
+
+    options: dict[Line, Whole | Number | Line | tuple[Line, ...]] = Field(
+        min_length=1, max_length=50, description="Option of the study's analysis block -> its new value."
+    )
+    why: str = Field(min_length=1, max_length=1000, description="Kept and shown with the version.")
+
+
 class TokenRequest(Value):
     """A token to be made."""
 

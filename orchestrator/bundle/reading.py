@@ -158,7 +158,7 @@ class _Bundle:
 
     def wanted(self, name: str | None, totals: Totals) -> Wanted:
         """As the ledger takes it."""
-        page = self.page
+        page, versions = self.page, self.page.get("analysis_versions", [])
         options = ImportedOptions(source=self.path.name[:200], sha256=self.digest, **page["metric"])
         checked = engines.as_dict(engines.options(engines.IMPORTED, engines.as_dict(options)))
         submission = Submission(
@@ -170,6 +170,8 @@ class _Bundle:
             engine_options=checked,
             node_options=page["node_options"],
             analysis_options=_analysis(page["analysis_options"]),
+            analysis_versions=[(_analysis(one["options"]), str(one["why"])) for one in versions],
+            analysis_version=next((int(one["number"]) for one in versions if one["shown"]), 1),
             placement="pinned",
             on_lost_node="wait",
             max_tries=int(page["max_tries"]),

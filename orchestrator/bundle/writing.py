@@ -44,7 +44,7 @@ def _files(store: Store, campaign: Campaign, study: Submission) -> Iterator[tupl
     yield parts.README, [_readme(campaign, versions)]
     yield parts.CITATION, [_citation(campaign, versions)]
     yield parts.STUDY, [document.write(study.study)]
-    yield parts.CAMPAIGN, [json.dumps(_page(campaign, study), indent=_INDENT) + "\n"]
+    yield parts.CAMPAIGN, [json.dumps(_page(store, campaign, study), indent=_INDENT) + "\n"]
     yield parts.VERSIONS, [json.dumps(versions, indent=_INDENT) + "\n"]
     yield parts.JOBS, _lines(parts.JOB_COLUMNS, _jobs(store, campaign.id))
     found = store.campaigns.configurations(campaign.id)
@@ -75,7 +75,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
     return entry
 
 
-def _page(campaign: Campaign, study: Submission) -> dict[str, Any]:
+def _page(store: Store, campaign: Campaign, study: Submission) -> dict[str, Any]:
     """What a restore needs besides the data."""
     metric = metrics.of(study.engine, study.engine_options)
     return {
@@ -92,7 +92,15 @@ def _page(campaign: Campaign, study: Submission) -> dict[str, Any]:
         "max_tries": study.max_tries,
         "state": campaign.state,
         "missing": campaign.missing,
+        **_versions(store, campaign),
     }
+
+
+def _versions(store: Store, campaign: Campaign) -> dict[str, Any]:
+    """Of its analysis, where it was changed after the runs: a restored campaign shows the same one, and says so."""
+    found = store.versions.of_campaign(campaign.id)
+    told = [{"number": one.number, "options": one.options, "why": one.why, "shown": one.shown} for one in found]
+    return {"analysis_versions": told} if len(found) > 1 else {}
 
 
 def _jobs(store: Store, campaign_id: int) -> Iterator[Sequence[object]]:

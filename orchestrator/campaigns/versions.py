@@ -23,6 +23,8 @@ def of(store: Store, campaign: Campaign, study: Submission) -> dict[str, Any]:
         "schema": schema.newest(),
         "analysis": mixture.VERSION,
         "analysis_options": study.analysis_options,
+        "analysis_version": campaign.analysis_version,
+        "exploratory": campaign.analysis_version > 1,
         "analysis_options_sha256": hashlib.sha256(options.encode()).hexdigest(),
         "study_sha256": study.digest,
         "engine": study.study.get("engine", study.engine),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from orchestrator.cli import again, archive, endpoint, explain, printing
+from orchestrator.cli import again, analyse, archive, endpoint, explain, printing
 from orchestrator.cli.endpoint import Service
 from orchestrator.cli.following import follow, tell_of
 from orchestrator.contracts.jobs import State
@@ -27,6 +27,7 @@ campaign.add_command(archive.restore)
 campaign.add_command(explain.of_campaign)
 campaign.add_command(again.rerun)
 campaign.add_command(again.calibration)
+campaign.add_command(analyse.analyse)
 
 
 @campaign.command()

@@ -55,6 +55,7 @@ class Deed(StrEnum):
     CAMPAIGN_PAUSED = "campaign_paused"
     CAMPAIGN_RESUMED = "campaign_resumed"
     CAMPAIGN_CANCELLED = "campaign_cancelled"
+    ANALYSIS_CHANGED = "analysis_changed"
     NODE_DRAINED = "node_drained"
     NODE_REINSTATED = "node_reinstated"
     TOKEN_CREATED = "token_created"  # noqa: S105 - a deed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -84,3 +86,29 @@ class Fitted:
     verdict: str | None
     sentence: str | None
     error: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AnalysisVersion:
+    """One choice of options for a campaign's analysis. Fits of one version never change another's."""
+
+    number: int
+    """1: as it was submitted."""
+    exploratory: bool
+    """Made after the runs could be seen: what it finds is to be confirmed by a re-run."""
+    options: Mapping[str, Any]
+    digest: str
+    """`options_digest` of the options, kept when the version was made."""
+    changed: Mapping[str, tuple[Any, Any]]
+    """Option -> as it was submitted, and as it is here."""
+    why: str
+    """Empty for the first."""
+    made_at: float
+    shown: bool
+    """Is it the one that pages, answers and reports are about?"""
+
+
+def options_digest(options: Mapping[str, Any]) -> str:
+    """SHA-256 of the options as canonical JSON, in hexadecimal."""
+    canonical = json.dumps(dict(options), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()

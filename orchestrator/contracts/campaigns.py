@@ -46,7 +46,9 @@ class Campaign:
     archive: str | None = None
     """The folder its rows were moved to; only its counters are still in the ledger."""
     grows: str | None = None
-    """By which policy it goes on in rounds (`rounds.Growth`): `replicates` are those of the first. None: it does not."""
+    """By which policy it goes on in rounds (`rounds.Growth`), after its first with `replicates`. None: it does not."""
+    analysis_version: int = 1
+    """Which version of its analysis is shown (`analyses.AnalysisVersion`); those after the first are exploratory."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -146,6 +148,10 @@ class Submission:
     parent_id: int | None = None
     growth: Growth | None = None
     """How it grows after the runs planned here; None: it does not."""
+    analysis_versions: Sequence[tuple[Mapping[str, object], str]] = ()
+    """Options and reason of each, of a campaign that was analysed elsewhere before; empty: there is only this one."""
+    analysis_version: int = 1
+    """Which of them `analysis_options` is, from 1."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -83,6 +83,7 @@ def rerun(
         "design": {"factors": design.factors, "blocks": [_block(setting, design.factors) for setting in measured]},
         "replicates": parent.replicates if replicates is None else replicates,
         "order": {"kind": "randomised", "seed": seed},
+        "analysis": dict(parent.analysis_options),  # the rule by which it was chosen, written down before its runs
         "controls": {s.control: _drawn_anew(parent.controls[s.control], seed) for s in picked if s.control is not None},
     }
     if shares:

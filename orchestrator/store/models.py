@@ -104,6 +104,7 @@ class Campaign(Base):
     missing: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'"))
     expected_runs: Mapped[int | None]
     growth: Mapped[dict[str, Any] | None]
+    analysis_version: Mapped[int] = mapped_column(server_default=text("1"))
     archived_at: Mapped[datetime | None]
     archive: Mapped[dict[str, Any] | None]
 
@@ -307,6 +308,19 @@ class Analysis(Base):
     family_bics: Mapped[dict[str, Any] | None]
     confirmation: Mapped[dict[str, Any] | None]
     needed_runs: Mapped[int | None]
+    options_version: Mapped[int] = mapped_column(server_default=text("1"))
+
+
+class AnalysisVersion(Base):
+    """One choice of options for a campaign's analysis."""
+
+    __tablename__ = "analysis_versions"
+    campaign_id: Mapped[int] = mapped_column(primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True)
+    options: Mapped[dict[str, Any]]
+    digest: Mapped[str]
+    why: Mapped[str]
+    made_at: Mapped[datetime] = mapped_column(server_default=text("clock_timestamp()"))
 
 
 class AnalysisCount(Base):

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from orchestrator.contracts.access import Act, AuditLine, Scope, Token
-from orchestrator.contracts.analyses import Batch, Fitted, Judgement, Result
+from orchestrator.contracts.analyses import AnalysisVersion, Batch, Fitted, Judgement, Result
 from orchestrator.contracts.campaigns import (
     Campaign,
     Configuration,
@@ -192,6 +192,25 @@ class Analyses(Protocol):
 
 
 class Rounds(Protocol):
+class Versions(Protocol):
+    """A campaign's analysis as it was submitted, and what was changed afterwards. It shows one version at a time.
+
+    Nothing of an earlier version is lost or changed: its fits and verdicts are back when it is shown again.
+    """
+
+    def of_campaign(self, campaign_id: int) -> list[AnalysisVersion]:
+        """In order, the first as submitted. Raises NotFoundError."""
+
+    def make(self, campaign_id: int, options: Mapping[str, Any], why: str) -> AnalysisVersion:
+        """Analyse its samples anew with these options, and show that.
+
+        Raises NotFoundError, and ConflictError while it runs, when it is archived, and for options that a version has.
+        """
+
+    def show(self, campaign_id: int, number: int) -> AnalysisVersion:
+        """Show this version; what of it is not analysed yet will be. Raises as `make`, NotFoundError for the number."""
+
+
     """Campaigns that grow: after each round of measuring, somebody decides what follows (`workers.growing`).
 
     Such a campaign does not end before it was decided that it has grown enough.
@@ -421,3 +440,5 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Give connections back."""
+    def versions(self) -> Versions: ...
+    @property

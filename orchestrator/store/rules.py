@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 from orchestrator.contracts import engines
 from orchestrator.contracts.campaigns import State
-from orchestrator.contracts.errors import RequestError
+from orchestrator.contracts.errors import ConflictError, RequestError
+from orchestrator.contracts.job_logs import FileSystem
 from orchestrator.contracts.rates import Forecast
 
 ONLINE_S = 45.0
@@ -68,6 +70,33 @@ def as_number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
+def changed_options(first: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Option -> as it was submitted, and as it is now, of those that differ."""
+    names = sorted({*first, *options})
+    return {name: (first.get(name), options.get(name)) for name in names if first.get(name) != options.get(name)}
+
+
+def still_running(campaign_id: int) -> str:
+    """What is said to who wants to change the analysis of a campaign that is being measured."""
+    return (
+        f"campaign {campaign_id} is still running: its analysis may be changed when it has ended; "
+        f"follow it with `modescope campaign watch {campaign_id}`"
+    )
+
+
+def no_version(campaign_id: int, number: int) -> str:
+    """What is said of a version of the analysis that is not there."""
+    return f"campaign {campaign_id} has no version {number} of its analysis"
+
+
+def same_options(campaign_id: int, number: int) -> str:
+    """What is said of options that a version has already."""
+    return (
+        f"campaign {campaign_id}: version {number} of its analysis has exactly these options; "
+        f"`modescope campaign analyse {campaign_id} --version {number}` shows it"
+    )
+
+
 def no_job(campaign_id: int, job_id: int) -> str:
     """What is said of a job that the campaign does not have."""
     return f"campaign {campaign_id} has no job {job_id}"
@@ -96,3 +125,10 @@ def time_left(state: State, told: Forecast | None) -> dict[str, float | None]:
         "time_left_low_s": told.time_left_low_s,
         "time_left_high_s": told.time_left_high_s,
     }
+
+
+def other_parts(file_system: FileSystem) -> ConflictError:
+    """What is raised of samples whose numbers would be of other parts than those of earlier samples."""
+    return ConflictError(
+        f"file system {file_system.name} is known with other OSTs or servers: samples of both cannot be compared"
+    )

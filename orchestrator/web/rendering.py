@@ -55,6 +55,7 @@ def _templates() -> Environment:
         duration=words.duration, moment=_moment, iso=_iso, small=words.small, state=words.state, tag=_tag
     )
     environment.globals.update(zip=zip)
+    environment.filters.update(analysis_version=words.analysis_version)
     environment.filters.update(code=_code, listed=words.listed, rate_span=_rate_span)
     return environment
 

@@ -18,9 +18,11 @@ from orchestrator.report.sections import (
     shapes,
     tables,
     validity,
+    versions,
 )
 
 IN_ORDER: tuple[Gather, ...] = (
+    versions.gather,
     tables.gather,
     shapes.gather,
     flagged.gather,

@@ -26,6 +26,7 @@ from orchestrator.contracts.runs import Validity
 from orchestrator.store.memory import transitions, views
 from orchestrator.store.memory.progress import progress
 from orchestrator.store.memory.tables import CampaignRow, JobRow, SettingRow, Tables, transaction
+from orchestrator.store.memory.versions import version
 from orchestrator.store.rules import no_configuration, places_of
 
 UNHELD = frozenset({JobState.QUEUED, JobState.OFFERED})
@@ -180,6 +181,11 @@ class Campaigns:
     def _build(self, submission: Submission) -> CampaignRow:
         """All rows of a campaign, none of them in the tables yet."""
         row = CampaignRow(id=self.tables.new_id(), submission=submission, created_at=self.tables.now())
+        known = submission.analysis_versions or [(submission.analysis_options, "")]
+        row.versions = [
+            version(place + 1, options, why, known[0][0], row.created_at) for place, (options, why) in enumerate(known)
+        ]
+        row.analysis_version = submission.analysis_version
         row.settings = [
             SettingRow(id=self.tables.new_id(), campaign=row, setting=setting) for setting in submission.design.settings
         ]

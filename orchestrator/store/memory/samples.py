@@ -9,15 +9,32 @@ from orchestrator.store.memory.tables import AnalysisRow, SettingRow, Tables
 
 def open_analyses(tables: Tables, setting: SettingRow) -> None:
     """One analysis per mode of a setting that has all its replicates; they retire those of a smaller sample."""
-    digest = sample_digest(setting)
+    _retire(tables, setting)
+    digest, version = sample_digest(setting), setting.campaign.analysis_version
+    for mode in setting.setting.modes:
+        row = AnalysisRow(id=tables.new_id(), setting=setting, mode=mode, digest=digest, options_version=version)
+        tables.analyses[row.id] = row
+        setting.analyses.append(row)
+
+
+def show_version(tables: Tables, setting: SettingRow) -> None:
+    """The newest analyses of the version that is shown; opened where there are none of the sample as it is."""
+    _retire(tables, setting)
+    version = setting.campaign.analysis_version
+    newest = {row.mode: row for row in setting.retired if row.options_version == version}
+    setting.retired = [row for row in setting.retired if newest.get(row.mode) is not row]
+    setting.analyses = [newest[mode] for mode in setting.setting.modes if mode in newest]
+    tables.analyses |= {row.id: row for row in setting.analyses}
+    complete = len(setting.valid) == setting.replicates > 0
+    if complete and {row.digest for row in setting.analyses} != {sample_digest(setting)}:
+        open_analyses(tables, setting)
+
+
+def _retire(tables: Tables, setting: SettingRow) -> None:
     for row in setting.analyses:
         del tables.analyses[row.id]
     setting.retired += setting.analyses
     setting.analyses = []
-    for mode in setting.setting.modes:
-        row = AnalysisRow(id=tables.new_id(), setting=setting, mode=mode, digest=digest)
-        tables.analyses[row.id] = row
-        setting.analyses.append(row)
 
 
 def sample_digest(setting: SettingRow) -> str:

@@ -21,6 +21,7 @@ from orchestrator.store.memory.rounds import Rounds
 from orchestrator.store.memory.runs import Runs
 from orchestrator.store.memory.tables import Tables
 
+from orchestrator.store.memory.versions import Versions
 
 class MemoryStore:
     """A ledger that lasts as long as its process: for tests, for trying, for teaching.
@@ -38,6 +39,7 @@ class MemoryStore:
         self.runs: ports.Runs = Runs(self.tables)
         self.analyses: ports.Analyses = Analyses(self.tables)
         self.rounds: ports.Rounds = Rounds(self.tables)
+        self.versions: ports.Versions = Versions(self.tables, act)
         self.findings: ports.Findings = Findings(self.tables)
         self.nodes: ports.Nodes = Nodes(self.tables, act)
         self.control: ports.Control = Control(self.tables)

@@ -14,7 +14,7 @@ from uuid import UUID, uuid4
 
 from orchestrator.contracts import campaigns, jobs
 from orchestrator.contracts.access import Act, AuditLine, Deed, Token
-from orchestrator.contracts.analyses import Result
+from orchestrator.contracts.analyses import AnalysisVersion, Result
 from orchestrator.contracts.campaigns import Event, EventKind, Submission
 from orchestrator.contracts.designs import Setting
 from orchestrator.contracts.engines import IMPORTED
@@ -56,6 +56,9 @@ class CampaignRow:
     rounds: list[Round] = field(default_factory=list)
     """Of a campaign that grows: those that have ended."""
 
+    analysis_version: int = 1
+    """Which of `versions` is shown."""
+    versions: list[AnalysisVersion] = field(default_factory=list)
     @property
     def valid_runs(self) -> int:
         return sum(count for (_, validity), count in self.shares.items() if validity is Validity.VALID)
@@ -84,7 +87,7 @@ class SettingRow:
     analyses: list[AnalysisRow] = field(default_factory=list)
     """Of the sample as it is, those that are shown."""
     retired: list[AnalysisRow] = field(default_factory=list)
-    """Of the sample as it was."""
+    """Of the sample as it was, and of versions that are not shown."""
 
     @property
     def replicates(self) -> int:
@@ -161,6 +164,7 @@ class AnalysisRow:
     mode: str
     digest: str
     version: str | None = None
+    options_version: int = 1
     """Of the code that has it, or had it last."""
     token: UUID | None = None
     lease_until: float = 0.0

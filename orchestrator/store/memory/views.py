@@ -35,6 +35,7 @@ def campaign(row: CampaignRow) -> Campaign:
         ended_at=row.ended_at,
         missing=dict(row.missing),
         grows=None if submission.growth is None else submission.growth.policy,
+        analysis_version=row.analysis_version,
     )
 
 

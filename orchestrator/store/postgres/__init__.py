@@ -22,6 +22,7 @@ from orchestrator.store.postgres.rates import PostgresRates
 from orchestrator.store.postgres.rounds import PostgresRounds
 from orchestrator.store.postgres.runs import PostgresRuns
 
+from orchestrator.store.postgres.versions import PostgresVersions
 
 class PostgresStore:
     """All ports on one database.
@@ -39,6 +40,7 @@ class PostgresStore:
         self.runs = PostgresRuns(self._database)
         self.analyses = PostgresAnalyses(self._database)
         self.rounds = PostgresRounds(self._database)
+        self.versions = PostgresVersions(self._database, act)
         self.findings = PostgresFindings(self._database)
         self.nodes = PostgresNodes(self._database, act)
         self.control = PostgresControl(self._database)

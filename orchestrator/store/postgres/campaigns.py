@@ -26,11 +26,12 @@ from orchestrator.contracts.errors import ConflictError, NotFoundError
 from orchestrator.contracts.findings import ConfigurationPage
 from orchestrator.contracts.jobs import OPEN
 from orchestrator.contracts.rounds import Growth
+from orchestrator.store.models import AnalysisVersion as VersionRow
 from orchestrator.store.models import Campaign as CampaignRow
 from orchestrator.store.models import CampaignNode, Job, Node
 from orchestrator.store.models import Event as EventRow
 from orchestrator.store.models import Setting as SettingRow
-from orchestrator.store.postgres import audit, export, progress, rows
+from orchestrator.store.postgres import audit, export, progress, rows, versions
 from orchestrator.store.postgres.archive import refuse_archived
 from orchestrator.store.postgres.connection import Database
 from orchestrator.store.rules import no_campaign, no_configuration, places_of
@@ -59,6 +60,7 @@ class PostgresCampaigns:
                 campaign_id = connection.execute(
                     insert(CampaignRow).returning(CampaignRow.id), _row(submission)
                 ).scalar_one()
+                connection.execute(insert(VersionRow), versions.submitted(campaign_id, submission))
                 _copy_settings(connection, campaign_id, submission.design)
                 _copy_jobs(connection, campaign_id, submission)
                 if len(submission.jobs) >= MANY_JOBS:
@@ -279,6 +281,7 @@ def _row(submission: Submission) -> dict[str, Any]:
         "node_options": dict(submission.node_options),
         "analysis_options": dict(submission.analysis_options),
         "controls": {name: dict(options) for name, options in submission.controls.items()},
+        "analysis_version": submission.analysis_version,
         "placement": submission.placement,
         "on_lost_node": submission.on_lost_node,
         "replicates": submission.replicates,

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from orchestrator import words
 from orchestrator.campaigns import adaptation
 from orchestrator.campaigns.repetition import INCOMPLETE
-from orchestrator.contracts.analyses import FLAGGED
+from orchestrator.contracts.analyses import FLAGGED, AnalysisVersion
 from orchestrator.contracts.campaigns import Campaign, Event, NodeShare, Progress
 from orchestrator.contracts.campaigns import State as CampaignState
 from orchestrator.contracts.jobs import Job, State
@@ -94,6 +94,8 @@ class Content:
     """Of a campaign that grows: those that have ended."""
     adaptation: tuple[str, ...]
     """What an adaptive one has come to, in sentences, when it has ended."""
+    versions: tuple[AnalysisVersion, ...]
+    """Of its analysis, the first as submitted."""
 
     @property
     def campaign(self) -> Campaign:
@@ -141,6 +143,7 @@ def gather(store: Store, campaign_id: int, *, job_id: int | None = None) -> Cont
         family=family if len(family) > 1 else (),
         rerunnable=() if archived else _rerunnable(progress),
         rounds=() if progress.campaign.grows is None else tuple(store.rounds.of_campaign(campaign_id)),
+        versions=tuple(store.versions.of_campaign(campaign_id)),
         adaptation=() if archived else _adaptation(store, progress.campaign),
     )
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Annotated
 from uuid import uuid4
 
-from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi import APIRouter, Form, Path, Query, Request, Response
 
 from orchestrator.api.access import CampaignId, Ledger, Stopper, may
 from orchestrator.api.models import Cancellation, Rerun
 from orchestrator.api.routers import campaigns as api
+from orchestrator.campaigns import reanalysis
 from orchestrator.contracts.access import Scope
 from orchestrator.web.content.campaign import gather
 from orchestrator.web.content.what_if import answer
@@ -20,6 +21,7 @@ router = APIRouter(prefix="/campaigns/{campaign_id}", dependencies=[may(Scope.RE
 MoreNodes = Annotated[int | None, Query(ge=-2000, le=2000, description="What if so many more nodes, or fewer?")]
 Replicates = Annotated[int | None, Query(ge=1, le=1_000_000, description="What if so many replicates?")]
 OPERATE = [may(Scope.OPERATE), own_form()]
+SUBMIT = [may(Scope.SUBMIT), own_form()]
 
 
 @router.get("")
@@ -50,6 +52,26 @@ def pause(campaign_id: CampaignId, store: Ledger) -> Response:
 def resume(campaign_id: CampaignId, store: Ledger) -> Response:
     """Undo a pause."""
     store.campaigns.resume(campaign_id)
+    return see(f"/campaigns/{campaign_id}")
+
+
+@router.post("/analysis", dependencies=SUBMIT)
+def analyse(
+    campaign_id: CampaignId,
+    store: Ledger,
+    option: Annotated[str, Form(max_length=200)],
+    value: Annotated[str, Form(max_length=200)],
+    why: Annotated[str, Form(max_length=1000)],
+) -> Response:
+    """Analyse it anew with another option."""
+    reanalysis.change(store, campaign_id, {option: reanalysis.as_value(option, value)}, why)
+    return see(f"/campaigns/{campaign_id}")
+
+
+@router.post("/analysis/{number}", dependencies=SUBMIT)
+def show_analysis(campaign_id: CampaignId, store: Ledger, number: Annotated[int, Path(ge=1, lt=2**31)]) -> Response:
+    """Show another version of its analysis."""
+    store.versions.show(campaign_id, number)
     return see(f"/campaigns/{campaign_id}")
 
 

@@ -211,3 +211,21 @@ def test_half_a_bundle_is_one_line(bundle: Path, tmp_path: Path, keep: int) -> N
 def test_a_bundle_and_a_mapping_do_not_go_together(bundle: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="leave --mapping out"):
         reading.read(bundle, tmp_path / "mapping.yaml", None)
+
+
+def test_a_restored_campaign_says_that_its_analysis_was_changed(tmp_path: Path) -> None:
+    store, elsewhere = MemoryStore(), MemoryStore()
+    laboratory = Laboratory(store)
+    campaign = laboratory.submit()
+    laboratory.work_off()
+    changed = {**store.campaigns.study(campaign.id).analysis_options, "max_components": 1}
+    store.versions.make(campaign.id, changed, "one is enough")
+    laboratory.work_off()
+    path = tmp_path / "changed.zip"
+    path.write_bytes(b"".join(writing.write(store, campaign.id)))
+    campaign_id = restored(elsewhere, path)
+    elsewhere.control.reconcile()
+    Analyst(elsewhere).work()
+    told = [(one.number, one.options, one.why, one.shown) for one in elsewhere.versions.of_campaign(campaign_id)]
+    assert told == [(one.number, one.options, one.why, one.shown) for one in store.versions.of_campaign(campaign.id)]
+    assert found_in(elsewhere, campaign_id) == found_in(store, campaign.id)

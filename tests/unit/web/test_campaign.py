@@ -159,3 +159,35 @@ def test_what_if_is_answered_on_the_page(browser: httpx.Client, laboratory: Labo
     assert "Time left would be" in page
     assert "on 3 nodes" in page
     assert "would be" not in browser.get(f"/campaigns/{campaign.id}").text
+
+
+def test_the_analysis_is_changed_with_a_reason_and_marked_on_every_page(
+    browser: httpx.Client, laboratory: Laboratory, store: MemoryStore
+) -> None:
+    campaign = laboratory.submit()
+    laboratory.work_off()
+    here = f"/campaigns/{campaign.id}"
+    assert "exploratory</a>" not in browser.get(here).text
+    sent(browser, here, f"{here}/analysis", option="max_components", value="1", why="<i>one</i> is enough")
+    laboratory.work_off()
+    page = browser.get(here).text
+    assert "version 2, exploratory: max_components 2 -&gt; 1, because: &lt;i&gt;one&lt;/i&gt; is enough" in page
+    for other in (f"{here}/flagged", f"{here}/atlas"):
+        assert "analysis version 2, exploratory" in browser.get(other).text
+    report = browser.get(f"/api/v1{here}/report").text
+    assert "Exploratory analysis" in report
+    assert "max_components: 2 → 1" in report
+    sent(browser, here, f"{here}/analysis/1")
+    assert store.campaigns.get(campaign.id).analysis_version == 1
+    assert "exploratory</a>" not in browser.get(here).text
+
+
+def test_an_option_that_makes_no_sense_is_refused_in_one_line(
+    browser: httpx.Client, laboratory: Laboratory, store: MemoryStore
+) -> None:
+    campaign = laboratory.submit()
+    laboratory.work_off()
+    here = f"/campaigns/{campaign.id}"
+    answer = sent(browser, here, f"{here}/analysis", option="max_components", value="0", why="less is more")
+    assert "max_components must be from 1 to 5" in answer.text
+    assert len(store.versions.of_campaign(campaign.id)) == 1
