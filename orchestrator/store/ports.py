@@ -26,6 +26,7 @@ from orchestrator.contracts.circumstances import Circumstance
 from orchestrator.contracts.designs import Design
 from orchestrator.contracts.figures import Figures
 from orchestrator.contracts.findings import ConfigurationPage, EngineUse, Outcome, RunPage, Summary
+from orchestrator.contracts.job_logs import FileSystem, FileSystemSample, LogCounts, ProgramLog, ScheduledJob
 from orchestrator.contracts.jobs import Assignment, Ending, Failure, HandedOver, Job, Renewal, State
 from orchestrator.contracts.nodes import Hello, Node
 from orchestrator.contracts.overviews import NodeWork, Overview, Pace
@@ -191,7 +192,6 @@ class Analyses(Protocol):
         """Analysed configurations with sample and selection, in order of setting and mode; streamed."""
 
 
-class Rounds(Protocol):
 class Versions(Protocol):
     """A campaign's analysis as it was submitted, and what was changed afterwards. It shows one version at a time.
 
@@ -211,6 +211,7 @@ class Versions(Protocol):
         """Show this version; what of it is not analysed yet will be. Raises as `make`, NotFoundError for the number."""
 
 
+class Rounds(Protocol):
     """Campaigns that grow: after each round of measuring, somebody decides what follows (`workers.growing`).
 
     Such a campaign does not end before it was decided that it has grown enough.
@@ -402,6 +403,40 @@ class Rates(Protocol):
         """The same, of every campaign that is not over."""
 
 
+class JobLogs(Protocol):
+    """Logs of jobs that ran elsewhere. Adding the same again changes nothing."""
+
+    def add_scheduled_jobs(self, jobs: Sequence[ScheduledJob]) -> int:
+        """How many were new; what is told of a job that was known replaces it."""
+
+    def add_program_logs(self, logs: Sequence[ProgramLog]) -> int:
+        """How many were new, by their digest."""
+
+    def add_samples(self, file_system: FileSystem, samples: Sequence[FileSystemSample]) -> int:
+        """How many were new. Raises ConflictError when the file system is known with other OSTs or OSSs."""
+
+    def set_mounts(self, file_systems: Mapping[str, str]) -> None:
+        """Mount point, as programs see it -> file system, as LMT calls it."""
+
+    def mounts(self) -> dict[str, str]:
+        """The same."""
+
+    def scheduled_jobs(self) -> list[ScheduledJob]:
+        """By job id."""
+
+    def program_logs(self) -> list[ProgramLog]:
+        """In the order of their start, then by digest."""
+
+    def file_systems(self) -> list[FileSystem]:
+        """By name."""
+
+    def samples(self, file_system: str, *, from_s: float, to_s: float) -> list[FileSystemSample]:
+        """Those of [from_s, to_s], in the order of time."""
+
+    def counts(self) -> LogCounts:
+        """How many there are."""
+
+
 class Store(Protocol):
     """All of it."""
 
@@ -413,6 +448,8 @@ class Store(Protocol):
     def runs(self) -> Runs: ...
     @property
     def analyses(self) -> Analyses: ...
+    @property
+    def versions(self) -> Versions: ...
     @property
     def rounds(self) -> Rounds: ...
     @property
@@ -427,6 +464,8 @@ class Store(Protocol):
     def overviews(self) -> Overviews: ...
     @property
     def rates(self) -> Rates: ...
+    @property
+    def job_logs(self) -> JobLogs: ...
 
     def on_behalf_of(self, act: Act) -> Store:
         """The same store; what is changed through it leaves a line in the audit log, in the same transaction."""
@@ -440,5 +479,3 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Give connections back."""
-    def versions(self) -> Versions: ...
-    @property

@@ -13,6 +13,7 @@ from orchestrator.store.memory.analyses import Analyses
 from orchestrator.store.memory.campaigns import Campaigns
 from orchestrator.store.memory.control import Control
 from orchestrator.store.memory.findings import Findings
+from orchestrator.store.memory.job_logs import JobLogs
 from orchestrator.store.memory.jobs import Jobs
 from orchestrator.store.memory.nodes import Nodes
 from orchestrator.store.memory.overviews import Overviews
@@ -20,8 +21,8 @@ from orchestrator.store.memory.rates import Rates
 from orchestrator.store.memory.rounds import Rounds
 from orchestrator.store.memory.runs import Runs
 from orchestrator.store.memory.tables import Tables
-
 from orchestrator.store.memory.versions import Versions
+
 
 class MemoryStore:
     """A ledger that lasts as long as its process: for tests, for trying, for teaching.
@@ -38,14 +39,15 @@ class MemoryStore:
         self.jobs: ports.Jobs = Jobs(self.tables)
         self.runs: ports.Runs = Runs(self.tables)
         self.analyses: ports.Analyses = Analyses(self.tables)
-        self.rounds: ports.Rounds = Rounds(self.tables)
         self.versions: ports.Versions = Versions(self.tables, act)
+        self.rounds: ports.Rounds = Rounds(self.tables)
         self.findings: ports.Findings = Findings(self.tables)
         self.nodes: ports.Nodes = Nodes(self.tables, act)
         self.control: ports.Control = Control(self.tables)
         self.access: ports.Access = Access(self.tables, act)
         self.overviews: ports.Overviews = Overviews(self.tables)
         self.rates: ports.Rates = Rates(self.tables)
+        self.job_logs: ports.JobLogs = JobLogs(self.tables)
 
     def on_behalf_of(self, act: Act) -> MemoryStore:
         """The same tables; changes made through it are audited."""

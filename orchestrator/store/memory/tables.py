@@ -19,6 +19,7 @@ from orchestrator.contracts.campaigns import Event, EventKind, Submission
 from orchestrator.contracts.designs import Setting
 from orchestrator.contracts.engines import IMPORTED
 from orchestrator.contracts.errors import NotFoundError
+from orchestrator.contracts.job_logs import FileSystem, FileSystemSample, ProgramLog, ScheduledJob
 from orchestrator.contracts.jobs import Failure, PlannedJob
 from orchestrator.contracts.nodes import Hello, NodeState
 from orchestrator.contracts.rates import Forecast, NodeRate
@@ -55,10 +56,10 @@ class CampaignRow:
     """Nodes whose share the others have, because they were away for long."""
     rounds: list[Round] = field(default_factory=list)
     """Of a campaign that grows: those that have ended."""
-
     analysis_version: int = 1
     """Which of `versions` is shown."""
     versions: list[AnalysisVersion] = field(default_factory=list)
+
     @property
     def valid_runs(self) -> int:
         return sum(count for (_, validity), count in self.shares.items() if validity is Validity.VALID)
@@ -163,8 +164,8 @@ class AnalysisRow:
     setting: SettingRow
     mode: str
     digest: str
-    version: str | None = None
     options_version: int = 1
+    version: str | None = None
     """Of the code that has it, or had it last."""
     token: UUID | None = None
     lease_until: float = 0.0
@@ -236,6 +237,11 @@ class Tables:
         self.sign_ins: dict[str, SignInRow] = {}
         """By digest."""
         self.audit_lines: list[AuditLine] = []
+        self.scheduled_jobs: dict[str, ScheduledJob] = {}
+        self.program_logs: dict[str, ProgramLog] = {}
+        self.log_file_systems: dict[str, FileSystem] = {}
+        self.log_mounts: dict[str, str] = {}
+        self.file_system_samples: dict[tuple[str, float], FileSystemSample] = {}
         self._ids: Iterator[int] = itertools.count(1)
 
     def new_id(self) -> int:

@@ -15,14 +15,15 @@ from orchestrator.store.postgres.campaigns import PostgresCampaigns
 from orchestrator.store.postgres.connection import Database
 from orchestrator.store.postgres.control import PostgresControl
 from orchestrator.store.postgres.findings import PostgresFindings
+from orchestrator.store.postgres.job_logs import PostgresJobLogs
 from orchestrator.store.postgres.jobs import PostgresJobs
 from orchestrator.store.postgres.nodes import PostgresNodes
 from orchestrator.store.postgres.overviews import PostgresOverviews
 from orchestrator.store.postgres.rates import PostgresRates
 from orchestrator.store.postgres.rounds import PostgresRounds
 from orchestrator.store.postgres.runs import PostgresRuns
-
 from orchestrator.store.postgres.versions import PostgresVersions
+
 
 class PostgresStore:
     """All ports on one database.
@@ -39,14 +40,15 @@ class PostgresStore:
         self.jobs = PostgresJobs(self._database)
         self.runs = PostgresRuns(self._database)
         self.analyses = PostgresAnalyses(self._database)
-        self.rounds = PostgresRounds(self._database)
         self.versions = PostgresVersions(self._database, act)
+        self.rounds = PostgresRounds(self._database)
         self.findings = PostgresFindings(self._database)
         self.nodes = PostgresNodes(self._database, act)
         self.control = PostgresControl(self._database)
         self.access = PostgresAccess(self._database, act)
         self.overviews = PostgresOverviews(self._database)
         self.rates = PostgresRates(self._database)
+        self.job_logs = PostgresJobLogs(self._database)
 
     def on_behalf_of(self, act: Act) -> PostgresStore:
         """The same connections; what is changed through it is audited."""
