@@ -50,10 +50,14 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mark:
-    """A place on the lower axis that is named."""
+    """A place on the lower axis that is named, with the interval around it where there is one."""
 
     at: float
     text: str
+    low: float | None = None
+    high: float | None = None
+    kind: str = "peak"
+    """Class in the style sheet: `peak`, `here`."""
 
 
 def powers(low: float, high: float, factors: Sequence[int] = (1, 2, 5)) -> list[float]:
@@ -63,9 +67,11 @@ def powers(low: float, high: float, factors: Sequence[int] = (1, 2, 5)) -> list[
     return [one for one in found if low * 0.999 <= one <= high * 1.001]
 
 
-def draw(title: str, x: Axis, y: Axis, lines: Sequence[Line], marks: Sequence[Mark] = ()) -> Markup:
-    """The chart; `title` is what a screen reader says of it."""
-    area = Area(left=66, right=424, top=30, bottom=232, x_low=0, x_high=1, y_high=1)
+def draw(
+    title: str, x: Axis, y: Axis, lines: Sequence[Line], *, marks: Sequence[Mark] = (), level: float | None = None
+) -> Markup:
+    """The chart; `title` is what a screen reader says of it, `level` a value that is drawn across."""
+    area = Area(left=66, right=424, top=36, bottom=232, x_low=0, x_high=1, y_high=1)
 
     def placed(points: Points) -> list[tuple[float, float]]:
         return [(area.x(x.place(at)), area.y(y.place(value))) for at, value in points]
@@ -81,7 +87,8 @@ def draw(title: str, x: Axis, y: Axis, lines: Sequence[Line], marks: Sequence[Ma
             if one.low
         ),
         *(svg.path(placed(one.points), class_=f"line {one.kind}") for one in lines),
-        *(_mark(area, area.x(x.place(one.at)), one.text) for one in marks),
+        *([] if level is None else [_level(area, area.y(y.place(level)))]),
+        *(_mark(area, x, one, row) for row, one in enumerate(marks)),
         viewBox=f"0 0 {WIDTH:g} {HEIGHT:g}",
         role="img",
     )
@@ -110,6 +117,17 @@ def _y_axis(area: Area, axis: Axis) -> Markup:
     return element("g", *drawn, label, class_="axis y")
 
 
-def _mark(area: Area, x: float, text: str) -> Markup:
-    line = element("line", x1=x, x2=x, y1=area.top - 6, y2=area.bottom)
-    return element("g", line, element("text", text, x=x, y=area.top - 11), class_="peak")
+def _level(area: Area, y: float) -> Markup:
+    return element("line", x1=area.left, x2=area.right, y1=y, y2=y, class_="level")
+
+
+def _mark(area: Area, axis: Axis, mark: Mark, row: int) -> Markup:
+    """A dotted line with its name above it; names stand in rows of their own."""
+    x = area.x(axis.place(mark.at))
+    parts = []
+    if mark.low is not None and mark.high is not None:
+        left, right = (area.x(axis.place(end)) for end in (mark.low, mark.high))
+        parts += [element("rect", x=left, y=area.top, width=max(right - left, 1.0), height=area.bottom - area.top)]
+    parts += [element("line", x1=x, x2=x, y1=area.top - 4, y2=area.bottom)]
+    parts += [element("text", mark.text, x=x, y=area.top - 9 - 13 * row)]
+    return element("g", *parts, class_=mark.kind)

@@ -14,6 +14,9 @@ from orchestrator.contracts.errors import ConflictError, RequestError
 from orchestrator.contracts.findings import ConfigurationPage
 from orchestrator.report import curves
 
+MOST_DRAWN = 2_000
+"""Runs that are drawn from while somebody waits: the time grows with them."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OfQuantile:
@@ -32,7 +35,7 @@ class OfQuantile:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SampleSize:
-    """The answer of `modescope sample-size` for one configuration, without the bootstrap."""
+    """The answer of `modescope sample-size` for one configuration."""
 
     runs: int
     n: int
@@ -41,6 +44,9 @@ class SampleSize:
     max_n: int
     n_wanted: int
     """What would be enough without `max_n`."""
+    n_low: int | None
+    """With `n_high`: its 80 % interval by a bootstrap of the runs, selection included; None where not asked for."""
+    n_high: int | None
     n_fit: int | None
     n_sample: int
     n_confirm: int | None
@@ -51,20 +57,27 @@ class SampleSize:
     """Why there is no standard error."""
 
 
-def of(page: ConfigurationPage, target: sizes.Target) -> SampleSize:
-    """For the current fits. Raises ConflictError before there are any, RequestError for a target without sense."""
+def of(page: ConfigurationPage, target: sizes.Target, *, resamples: int = 0) -> SampleSize:
+    """For the current fits, with the interval of n from so many draws of the runs (seconds; 0: without).
+
+    Raises ConflictError before there are any fits, RequestError for a target without sense.
+    """
     if page.selection is None:
         raise ConflictError("this configuration is not analysed yet: there is no fit to tell a sample size from")
     selection, sample = Selection.from_dict(page.selection), np.array(curves.sample_of(page))
     try:
-        return _told(selection, sample, target)
+        return _told(selection, sample, target, resamples)
     except AnalysisError as error:
         raise RequestError(str(error)) from error
 
 
-def _told(selection: Selection, sample: Array, target: sizes.Target) -> SampleSize:
+def _told(selection: Selection, sample: Array, target: sizes.Target, resamples: int) -> SampleSize:
     candidates = sizes.Candidates.of(selection, Options())
-    answer = sizes.of_candidates(sample, candidates, target, rng=np.random.default_rng(0))
+    asked, drawn = np.random.default_rng(0).spawn(2)
+    answer = sizes.of_candidates(sample, candidates, target, rng=asked)
+    low, high = (None, None)
+    if resamples:
+        low, high = sizes.interval(candidates, target, sample, rng=drawn, resamples=resamples)
     told = sorted({*sizes.sizes(target.max_n), answer.runs, answer.need.n})
     gammas = np.array([answer.gammas(target, n) for n in told], dtype=object).T.tolist()
     ends = [] if answer.without_model is None else answer.without_model.intervals
@@ -74,12 +87,16 @@ def _told(selection: Selection, sample: Array, target: sizes.Target) -> SampleSi
         met=answer.need.met,
         max_n=target.max_n,
         n_wanted=answer.need.uncapped,
+        n_low=low,
+        n_high=high,
         n_fit=None if answer.need.by_fit is None else sizes.rounded(answer.need.by_fit),
         n_sample=sizes.rounded(answer.need.by_sample),
         n_confirm=None if answer.without_model is None else answer.without_model.confirm,
         quantiles=[
-            OfQuantile(q=one.q, value=one.value, standard_error=one.error(answer.runs), gamma=gamma, low=low, high=high)
-            for one, gamma, (low, high) in zip(answer.precisions, gammas, ends, strict=True)
+            OfQuantile(
+                q=one.q, value=one.value, standard_error=one.error(answer.runs), gamma=gamma, low=first, high=last
+            )
+            for one, gamma, (first, last) in zip(answer.precisions, gammas, ends, strict=True)
         ],
         sizes=told,
         refused=answer.refused,

@@ -13,6 +13,7 @@ from orchestrator.api.access import CampaignId, Ledger, may
 from orchestrator.api.caching import IfNoneMatch, unless_had
 from orchestrator.api.routers.configurations import WORD, SettingId
 from orchestrator.contracts.access import Scope
+from orchestrator.contracts.errors import RequestError
 from orchestrator.report import sample_sizes
 
 router = APIRouter(
@@ -25,6 +26,7 @@ DEFAULTS = sizes.Target()
 Probability = Annotated[float, Query(ge=0.001, le=0.999, allow_inf_nan=False)]
 Quantiles = Annotated[list[Probability] | None, Query(min_length=1, max_length=20)]
 Share = Annotated[float, Query(ge=1e-6, le=100, allow_inf_nan=False)]
+Resamples = Annotated[int, Query(ge=0, le=100, description="Draws for the interval of n, which take seconds.")]
 MaxN = Annotated[int, Query(ge=30, le=1_000_000)]
 
 
@@ -57,11 +59,17 @@ def of_configuration(
     store: Ledger,
     response: Response,
     target: Annotated[sizes.Target, Depends(_target)],
+    resamples: Resamples = 0,
     if_none_match: IfNoneMatch = None,
 ) -> Any:
     """How many runs are enough for the standard errors that are asked for, and Gamma against the number of runs."""
 
     def make() -> sample_sizes.SampleSize:
-        return sample_sizes.of(store.campaigns.configuration(campaign_id, setting_id, mode), target)
+        page = store.campaigns.configuration(campaign_id, setting_id, mode)
+        if resamples and len(page.runs) > sample_sizes.MOST_DRAWN:
+            raise RequestError(
+                f"resamples: only for up to {sample_sizes.MOST_DRAWN:,} runs; ask `modescope sample-size`"
+            )
+        return sample_sizes.of(page, target, resamples=resamples)
 
     return unless_had(store.campaigns.version(campaign_id), if_none_match, response, make)

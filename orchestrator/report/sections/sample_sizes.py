@@ -130,7 +130,7 @@ def _gamma_picture(known: list[Known], rows: tuple[Row, ...], runs: int) -> Mark
         ticks=line_chart.powers(smallest, largest, (1, 3)), logarithmic=True, percent=True,
     )  # fmt: skip
     title = "Relative standard error of quantiles against the number of runs"
-    return line_chart.draw(title, _runs_axis(1, SHOWN[-1]), y, lines, [Mark(at=runs, text=f"n = {runs:,}")])
+    return line_chart.draw(title, _runs_axis(1, SHOWN[-1]), y, lines, marks=[Mark(at=runs, text=f"n = {runs:,}")])
 
 
 def _fall(unit_error: float, n: Array) -> list[tuple[float, float]]:
@@ -149,7 +149,7 @@ def _enough_picture(needed: list[int], most: int, runs: int) -> Markup:
     y = Axis(label="share that meets the target", low=0, high=1, ticks=(0, 0.25, 0.5, 0.75, 1), percent=True)
     title = "Share of configurations for which so many runs are enough"
     x = _runs_axis(LEAST, most)
-    return line_chart.draw(title, x, y, [Line(points=stairs, kind="c1")], [Mark(at=runs, text=f"n = {runs:,}")])
+    return line_chart.draw(title, x, y, [Line(points=stairs, kind="c1")], marks=[Mark(at=runs, text=f"n = {runs:,}")])
 
 
 def _runs_axis(low: int, high: int) -> Axis:

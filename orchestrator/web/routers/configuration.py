@@ -13,11 +13,13 @@ from fastapi.responses import Response
 
 from orchestrator.api.access import CampaignId, Ledger, may
 from orchestrator.api.atlas import metric_of
+from orchestrator.api.caching import IfNoneMatch, unless_had
 from orchestrator.api.routers.configurations import WORD, SettingId
 from orchestrator.campaigns.attribution import explained
 from orchestrator.contracts.access import Scope
 from orchestrator.contracts.findings import MeasuredRun
 from orchestrator.report.units import fitting
+from orchestrator.web.content import sample_size
 from orchestrator.web.content.configuration import gather
 from orchestrator.web.rendering import page
 
@@ -44,6 +46,25 @@ def explanation(
     return page(
         request, "explanation.html", campaign=campaign, setting_id=setting_id, mode=mode, found=found, unit=unit
     )
+
+
+@router.get("/configurations/{setting_id}/{mode}/sample-size")
+def enough(
+    *,
+    request: Request,
+    campaign_id: CampaignId,
+    setting_id: SettingId,
+    mode: Mode,
+    store: Ledger,
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """How many runs are enough: a bootstrap takes seconds, so a browser keeps it until runs come in."""
+
+    def make() -> Response:
+        content = sample_size.gather(store, campaign_id, setting_id, mode)
+        return page(request, "sample_size.html", content=content, campaign=content.campaign)
+
+    return unless_had(store.campaigns.version(campaign_id), if_none_match, Response(), make)
 
 
 @router.get("/configurations/{setting_id}/{mode}/values.csv")

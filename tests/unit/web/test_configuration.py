@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import unescape
 
 import httpx
@@ -93,6 +94,27 @@ def test_a_sample_size_is_told_for_the_target_that_is_asked(browser: httpx.Clien
     median = found["quantiles"][1]
     assert median["gamma"][here] == pytest.approx(median["standard_error"] / median["value"])
     assert median["low"] < median["value"] < median["high"]
+
+
+def test_the_page_of_a_sample_size_shows_its_interval_and_the_runs_there_are(
+    browser: httpx.Client, flagged: Configuration
+) -> None:
+    answer = browser.get(f"{path(flagged)}/sample-size")
+    page = unescape(answer.text)
+    low, high = re.findall(r"80 % interval: ([\d,]+) to ([\d,]+)", page)[0]
+    assert 60 <= int(low.replace(",", "")) <= int(high.replace(",", ""))
+    assert "now: 60" in page
+    assert "CONFIRM" in page
+    again = browser.get(f"{path(flagged)}/sample-size", headers={"if-none-match": answer.headers["etag"]})
+    assert again.status_code == 304
+
+
+def test_the_interval_of_a_sample_size_is_told_where_it_is_asked_for(
+    browser: httpx.Client, flagged: Configuration
+) -> None:
+    asked = browser.get(f"/api/v1{path(flagged)}/sample-size?resamples=10").json()
+    assert 60 <= asked["n_low"] <= asked["n_high"]
+    assert browser.get(f"/api/v1{path(flagged)}/sample-size").json()["n_low"] is None
 
 
 @pytest.mark.parametrize("wrong", ["quantiles=1", "quantiles=", "target=0", "max_n=3", "scale=mean"])
