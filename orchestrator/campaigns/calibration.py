@@ -5,12 +5,12 @@ from __future__ import annotations
 from scipy import stats
 
 from analysis.mixture import Fit, Options
+from orchestrator.contracts.analyses import FLAGGED
 from orchestrator.contracts.calibration import Calibration, Rate
 from orchestrator.contracts.confirmations import Outcome
 from orchestrator.contracts.mixtures import Mixture
 from orchestrator.store.ports import Store
 
-FLAGGED = "multimodal"
 ENDLESS = 1_000_000
 """Runs that the truth is said to rest on: none of its modes is too small to count for want of runs."""
 

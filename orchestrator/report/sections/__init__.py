@@ -10,6 +10,7 @@ from orchestrator.report.section import Gather
 from orchestrator.report.sections import (
     adaptation,
     configurations,
+    controls,
     flagged,
     methods,
     nodes,
@@ -26,6 +27,7 @@ IN_ORDER: tuple[Gather, ...] = (
     tables.gather,
     shapes.gather,
     flagged.gather,
+    controls.gather,
     sample_sizes.gather,
     adaptation.gather,
     nodes.gather,

@@ -10,7 +10,9 @@ from urllib.parse import urlencode
 
 from orchestrator import words
 from orchestrator.api.atlas import metric_of
+from orchestrator.campaigns.calibration import calibration
 from orchestrator.contracts.analyses import FLAGGED
+from orchestrator.contracts.calibration import Calibration
 from orchestrator.contracts.campaigns import Campaign, Configuration
 from orchestrator.contracts.designs import Level
 from orchestrator.contracts.errors import RequestError
@@ -88,6 +90,8 @@ class Content:
     levels: Mapping[str, tuple[str, ...]]
     """Factor -> its levels, of factors that have several."""
     unit: Unit
+    calibration: Calibration | None
+    """What its controls say of its flags; None where it has none."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -156,6 +160,7 @@ def gather(store: Store, campaign_id: int, wanted: Filter) -> Content:
         modes=tuple(dict.fromkeys(mode for setting in design.settings for mode in setting.modes)),
         levels={factor: found for factor, found in levels.items() if len(found) > 1},
         unit=units.fitting(largest, metric_of(store, campaign).unit),
+        calibration=calibration(store, campaign_id) if any(one.control for one in design.settings) else None,
     )
 
 

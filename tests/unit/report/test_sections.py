@@ -15,6 +15,7 @@ from orchestrator.report.independence import Independence
 from orchestrator.report.section import Section, Subject
 from orchestrator.report.sections import (
     IN_ORDER,
+    controls,
     nodes,
     sample_sizes,
     shapes,
@@ -100,6 +101,13 @@ def test_sample_sizes_are_those_of_the_fits(subject: Subject) -> None:
     assert 60 <= found.needed[0] <= found.needed[1] <= found.needed[2] <= found.beyond
     assert [row.q for row in found.rows] == [0.1, 0.9]
     assert all(0 < row.low <= row.median <= row.high < 0.1 for row in found.rows)
+
+
+def test_controls_tell_what_a_flag_is_worth(subject: Subject, unmeasured: Subject) -> None:
+    found = content(controls.gather(subject), controls.Content)
+    assert [(rate.count, rate.of) for rate in found.rates.values()] == [(1, 1)]
+    assert not found.false_flags_known
+    assert controls.gather(unmeasured) is None
 
 
 def test_nodes_are_told_with_what_they_measured_with(subject: Subject) -> None:

@@ -121,6 +121,12 @@ def test_starting_makes_one_child_campaign_and_leaves_an_audit_line(
     assert [line.what for line in store.access.audited()].count(Deed.CAMPAIGN_SUBMITTED) == 1
 
 
+def test_the_page_says_what_a_flag_is_worth_by_the_controls(browser: httpx.Client, campaign: int) -> None:
+    page = browser.get(f"/campaigns/{campaign}/flagged").text
+    assert "1 of 1 synthetic controls with several modes are flagged" in page
+    assert "its false flags cannot be counted" in page
+
+
 @pytest.mark.parametrize(("by", "given"), [("power", "0.8"), ("target", "0.05"), ("hours", "10")])
 def test_the_size_of_a_re_run_is_chosen_on_the_page(
     browser: httpx.Client, store: MemoryStore, campaign: int, by: str, given: str
