@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Table, func, select
+from sqlalchemy import Connection, RowMapping, Table, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from orchestrator.contracts import job_logs
@@ -14,7 +14,7 @@ from orchestrator.store import models, rules
 from orchestrator.store.postgres.connection import Database
 
 BATCH = 1000
-# Names of the ledger that are words of SQL in contracts' eyes, or the other way round.
+# Words of SQL have other names in the ledger.
 _COLUMN = {"user": "user_name", "group": "group_name"}
 
 
@@ -148,6 +148,6 @@ def _row(value: Any) -> dict[str, Any]:
     return {_COLUMN.get(name, name): one for name, one in listed.items()}
 
 
-def _named(row: Mapping[str, Any]) -> dict[str, Any]:
+def _named(row: RowMapping) -> dict[str, Any]:
     names = {column: name for name, column in _COLUMN.items()}
-    return {names.get(column, column): value for column, value in row.items()}
+    return {names.get(str(column), str(column)): value for column, value in row.items()}
