@@ -32,6 +32,7 @@ SHORT_HELPS = {
     "logs": "Join the logs of jobs, and predict the throughput of a job before it runs.",
     "node": "Show nodes and let them back to work; check and prepare this machine.",
     "parse": "Read a benchmark's output into CSV.",
+    "predict": "Predict the throughput distribution of configurations that were never run, from those in FILE.",
     "rights": "Make users of PostgreSQL and Redis: for the API, for analysis workers, for each of NODES.",
     "sample-size": "How many runs do the quantiles of each configuration in FILE (CSV, plain or .gz) need?",
     "token": "Make, list and revoke the tokens that open the service.",
