@@ -11,7 +11,7 @@ ARGS ?=
 EXTRAS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow check faults bench-atlas bench-confirm bench-explain bench-fit bench-load bench-logs bench-node bench-sample-size bench-service-rate bench-web clean
+.PHONY: help install demo test test-slow check faults bench-atlas bench-confirm bench-criticality bench-counters bench-explain bench-fit bench-load bench-logs bench-node bench-sample-size bench-service-rate bench-web clean
 
 help: ## Show these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -49,6 +49,9 @@ bench-explain: $(VENV)/.dev ## Measure what attribution names, of planted effect
 bench-confirm: $(VENV)/.dev ## Measure flags and their re-runs on controls, through the whole system
 	$(BIN)/python -m tests.benchmarks.bench_confirm $(ARGS)
 
+bench-counters: $(VENV)/.dev ## Measure models from hardware counters on generated and real data
+	$(BIN)/python -m tests.benchmarks.bench_counters $(ARGS)
+
 bench-node: $(VENV)/.dev ## Measure what an agent costs and changes, against a bare loop
 	$(BIN)/python tests/benchmarks/bench_node.py
 
@@ -57,6 +60,9 @@ bench-sample-size: $(VENV)/.dev ## Measure what predicted sample sizes reach on 
 
 bench-service-rate: $(VENV)/.dev ## Measure the estimates of service rates and of the time left
 	$(BIN)/python -m tests.benchmarks.bench_service_rate $(ARGS)
+
+bench-criticality: $(VENV)/.dev ## Measure what tells which nodes are critical, on generated and real rounds
+	$(BIN)/python -m tests.benchmarks.bench_criticality $(ARGS)
 
 bench-load: $(VENV)/.dev ## Measure the ledger, dispatch and the whole system under the load of the full study
 	$(BIN)/python -m tests.benchmarks.bench_load $(ARGS)
