@@ -44,6 +44,8 @@ def features(samples: Samples, factors: Sequence[str] | None = None) -> Features
         if name not in samples.labels:
             raise NoSuchColumnError(f"no label is named {name!r}; there are {', '.join(samples.labels) or 'none'}")
         columns |= _of_label(name, samples.labels[name])
+    if not columns:
+        raise NoSuchColumnError("nothing to learn from: no counter, frequency or quantity varies between the samples")
     return Features(names=tuple(columns), matrix=np.column_stack(list(columns.values())), counters=tuple(samples.rates))
 
 

@@ -118,7 +118,8 @@ def _per_cycle(rows: Rows) -> dict[str, Array]:
 
 
 def _merged(rows: Rows, rates: Mapping[str, Array], merge: Merge) -> Samples:
-    notes = rows.notes if rows.cycles else (*rows.notes, "no total cycles: counters are taken as the rates they are")
+    unknown = not rows.cycles and rows.counters
+    notes = (*rows.notes, "no total cycles: counters are taken as the rates they are") if unknown else rows.notes
     whole = Samples(
         labels=rows.labels,
         rates=rates,

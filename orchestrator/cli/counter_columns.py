@@ -80,7 +80,7 @@ def read(paths: Sequence[Path], wanted: Wanted) -> tuple[Rows, Columns]:
 
 
 def recognised(path: Path, header: Sequence[str], cells: Cells, wanted: Wanted) -> Columns:
-    """Which column is what. Raises TableError where nothing can be a target or a counter."""
+    """Which column is what. Counters there may be none of. Raises TableError where nothing can be a target."""
     _check_known(path, header, wanted)
     numbers = [name for name in header if _is_number(cells, name)]
     frequency = wanted.frequency or _first(header, FREQUENCY, numbers)
@@ -101,9 +101,8 @@ def recognised(path: Path, header: Sequence[str], cells: Cells, wanted: Wanted) 
         labels = tuple(name for name in header if name not in {*targets, *within, *counters})
     else:
         labels = wanted.labels
-    if not targets or not counters:
-        missing = ("target (runtime, node_power, ...): name it with --target", "counter: name them with --counters")
-        raise TableError(f"{path}: row 1: no column looks like a {missing[bool(targets)]}")
+    if not targets:
+        raise TableError(f"{path}: row 1: no column looks like a target (runtime, node_power): name it with --target")
     return Columns(
         labels=labels, within=within, counters=counters, targets=targets, frequency=frequency, cycles=cycles
     )  # fmt: skip

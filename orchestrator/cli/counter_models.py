@@ -112,6 +112,8 @@ def rank(
     """
     if out is not None:
         check_writable(out)
+    if not table.samples.rates:
+        raise RequestError("the table has no counters to rank; --counters names columns that are some")
     found = {}
     for target in table.targets(targets):
         found[target] = ranking.ranking(mummi.fit(table.samples.usable(target), target, form=_form(form, target)))

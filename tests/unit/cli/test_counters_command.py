@@ -228,8 +228,16 @@ def test_mistakes_are_told_in_one_line(table: Path, arguments: list[str], kind: 
     assert "\n" not in str(result.exception)
 
 
-def test_a_table_without_targets_or_counters_says_so(tmp_path: Path) -> None:
+def test_a_table_without_targets_says_so(tmp_path: Path) -> None:
     with pytest.raises(TableError, match="looks like a target"):
         read([write(tmp_path / "a.csv", {"c1": [1.5, 2.5], "c2": [1, 2]})], Wanted())
-    with pytest.raises(TableError, match="looks like a counter"):
-        read([write(tmp_path / "b.csv", {"name": ["x", "y"], "runtime": [1, 2]})], Wanted())
+
+
+def test_without_counters_the_form_is_that_of_the_frequency_alone(tmp_path: Path) -> None:
+    ghz_levels = np.repeat([1.0, 1.5, 2.0, 2.5, 3.0], 4)
+    power = 50 + 4 * ghz_levels**3 + np.tile([-0.1, 0.1], 10)
+    table = write(tmp_path / "p.csv", {"ranks": np.tile([1, 2, 4, 8], 5), "f": ghz_levels, "node_power": power})
+    model = told("fit", table)["models"][0]
+    assert model["intercept"] == pytest.approx(50, rel=0.01)
+    assert model["frequency_coefficient"] == pytest.approx(4, rel=0.01)
+    assert isinstance(run("rank", table).exception, RequestError)
