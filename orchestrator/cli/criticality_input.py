@@ -68,6 +68,8 @@ def read(path: Path, columns: Columns, *, with_counters: bool) -> tuple[Trace, S
             raise TableError(f"{path}: there are no values below the header")
         chosen = _chosen(path, names, first[1], columns, with_counters=with_counters)
         reader = _Reader(path, names, chosen)
+        if reader.add_numbers(first[1]):
+            return reader.finished(columns)
         reader.add([first])
         while part := list(islice(rows, ROWS_AT_A_TIME)):
             reader.add(part)
@@ -133,6 +135,38 @@ class _Reader:
         self.path, self.names, self.chosen = path, names, chosen
         self.settings, self.collectives, self.ranks = _Codes(), _Codes(), _Codes()
         self.parts: list[tuple[Indices, Indices, Indices, Array, Array]] = []
+
+    def add_numbers(self, first: list[str]) -> bool:
+        """Read the whole file at once where all that is wanted are numbers: a tenth of the time of row by row.
+
+        False, with nothing read, where anything is not: row by row, every kind of cell has its place or its message.
+        """
+        import numpy as np
+
+        keys = [*self.chosen.collective, self.chosen.rank]
+        if self.chosen.setting or len(keys) != 2 or not all(first[place].isdigit() for place in keys):
+            return False
+        wanted = [*keys, self.chosen.time, *self.chosen.work, *self.chosen.counters]
+        wanted += [] if self.chosen.sample_time is None else [self.chosen.sample_time]
+        try:
+            read = np.loadtxt(self.path, delimiter=",", skiprows=1, usecols=wanted, comments=None, ndmin=2)
+        except ValueError:
+            return False
+        if not np.all(np.isfinite(read)) or np.any(read[:, :2] != np.floor(read[:, :2])):
+            return False
+        time = read[:, 2]
+        if self.chosen.clock == "throughput" and np.any(time <= 0):
+            return False
+        behind = 3 + len(self.chosen.work)
+        work = np.prod(read[:, 3:behind], axis=1)
+        by_clock = {"slack": -time, "throughput": work / time if self.chosen.clock == "throughput" else time}
+        settings = np.full(len(read), self.settings[""], dtype=np.int64)
+        collectives, ranks = (
+            _numbered(codes, read[:, place]) for place, codes in enumerate((self.collectives, self.ranks))
+        )
+        values = np.ascontiguousarray(read[:, behind:])
+        self.parts.append((settings, collectives, ranks, by_clock.get(self.chosen.clock, time).copy(), values))
+        return True
 
     def add(self, rows: list[tuple[int, list[str]]]) -> None:
         import numpy as np
@@ -265,6 +299,16 @@ def _ordered(codes: _Codes, numbers: Indices) -> tuple[tuple[str, ...], Indices]
     places = np.empty(len(names), dtype=np.int64)
     places[order] = np.arange(len(names))
     return tuple(names[place] for place in order), places[numbers]
+
+
+def _numbered(codes: _Codes, numbers: Array) -> Indices:
+    """The code of each whole number; its text becomes a name."""
+    import numpy as np
+
+    found, coded = np.unique(numbers, return_inverse=True)
+    for number in found.tolist():
+        codes[str(int(number))]
+    return np.asarray(coded, dtype=np.int64)
 
 
 def _rounds(
