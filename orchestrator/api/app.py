@@ -16,6 +16,7 @@ from orchestrator.api.latencies import Latencies
 from orchestrator.api.routers import (
     campaigns,
     configurations,
+    counters,
     explanations,
     findings,
     jobs,
@@ -61,7 +62,17 @@ def create(store: Store, *, stop_now: StopNow = leave_running, checks: Checks | 
     app.state.feeds = Feeds()
     app.state.checks = checks or {}
     app.state.latencies = CollectorRegistry()
-    about_campaigns = (campaigns, jobs, configurations, explanations, findings, rounds, sample_sizes, versions)
+    about_campaigns = (
+        campaigns,
+        jobs,
+        configurations,
+        counters,
+        explanations,
+        findings,
+        rounds,
+        sample_sizes,
+        versions,
+    )
     for part in (*about_campaigns, nodes, rates, streams, studies, tokens):
         app.include_router(part.router, prefix=PREFIX)
     app.include_router(monitoring.router)

@@ -25,6 +25,7 @@ from orchestrator.web.routers import (
     campaigns,
     comparison,
     configuration,
+    counters,
     flagged,
     new_study,
     nodes,
@@ -47,7 +48,19 @@ def create(
     handlers.install(app, answer=_answer)
     app.add_api_route("/static/plotly.js", _plotly, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC))
-    for page_of in (sign_in, campaigns, new_study, campaign, atlas, configuration, flagged, comparison, nodes, access):
+    for page_of in (
+        sign_in,
+        campaigns,
+        new_study,
+        campaign,
+        atlas,
+        configuration,
+        counters,
+        flagged,
+        comparison,
+        nodes,
+        access,
+    ):
         app.include_router(page_of.router, include_in_schema=False)
     return app
 
