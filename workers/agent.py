@@ -17,6 +17,7 @@ from workers.benchmarks import engines
 from workers.benchmarks.engines import Bench
 from workers.benchmarks.process import Runner
 from workers.benchmarks.stop import Stop
+from workers.criticality import OwnCriticality
 from workers.execute import Workplace, execute
 from workers.homecoming import Homecoming
 from workers.node import facts, groups, inventory, lock
@@ -68,7 +69,12 @@ class Agent:
             logger.error("a spool of another ledger is kept in %s", spool.kept_aside)
         homecoming = Homecoming(self._store, spool, self._state / "refused.jsonl", self._introduce)
         self._workplace = Workplace(
-            store=self._store, session=self.session, bench=self._bench, homecoming=homecoming, shared=self._shared
+            store=self._store,
+            session=self.session,
+            bench=self._bench,
+            homecoming=homecoming,
+            shared=self._shared,
+            criticality=OwnCriticality(self._state),
         )
         self._hello = self._introduction()
         waiting = homecoming.waiting

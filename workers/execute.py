@@ -20,6 +20,7 @@ from workers.benchmarks import engines
 from workers.benchmarks.engines import Bench
 from workers.benchmarks.port import Engine, Failed, Stopped, Succeeded, Task, TimedOut
 from workers.benchmarks.replay import Replay
+from workers.criticality import OwnCriticality
 from workers.homecoming import Homecoming
 from workers.lease import Lease
 from workers.node.inventory import DEFAULT_TARGET
@@ -46,6 +47,8 @@ class Workplace:
     homecoming: Homecoming
     shared: bool = False
     """The controller, and maybe other agents, work on this machine as well."""
+    criticality: OwnCriticality | None = None
+    """None: no model was looked for."""
     leaving: bool = False
     """Told to stop: no run starts any more."""
     lease: Lease | None = None
@@ -176,6 +179,11 @@ class _Series:
             return {}
         return {"clock_ahead_s": round(time.time() - self.at.lease.database_time(), 3)}
 
+    def _criticality(self, after: After) -> dict[str, object]:
+        if self.at.criticality is None:
+            return {}
+        return self.at.criticality.of_run(after.observed, self.assignment.setting)
+
     def _warm(self) -> dict[str, object]:
         warm = warm_modes(self.engine.name, self.assignment.engine_options, self.task.modes)
         return {"warm": list(warm)} if warm else {}
@@ -225,7 +233,7 @@ class _Series:
             settle_s=self.engine.settle_s,
             previous_setting_id=previous,
             details=_details(outcome),
-            observed={**after.observed, **self._warm(), **self._clock()},
+            observed={**after.observed, **self._warm(), **self._clock(), **self._criticality(after)},
         )
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy import stats
 
 from analysis.arrays import Array, Flags, Indices
 
@@ -41,6 +40,8 @@ def auc(y: Flags, score: Array, group: Indices) -> Auc | None:
 
     Samples of a group (a collective) depend on one another: the variance is Obuchowski's (1997) for clustered data.
     """
+    from scipy import stats  # half a second that agents, who import this package too, need not spend
+
     critical, others = int(np.sum(y)), int(np.sum(~y))
     if critical == 0 or others == 0:
         return None
