@@ -21,6 +21,7 @@ from orchestrator.contracts.access import AuditLine, Scope, Token
 from orchestrator.contracts.analyses import AnalysisVersion
 from orchestrator.contracts.calibration import Calibration
 from orchestrator.contracts.campaigns import Campaign, Configuration, Event, Progress
+from orchestrator.contracts.canaries import CanaryReport
 from orchestrator.contracts.designs import Level
 from orchestrator.contracts.errors import UnavailableError
 from orchestrator.contracts.findings import ConfigurationPage
@@ -200,6 +201,10 @@ class Client:
         """What an adaptive campaign has come to: its rounds, the runs it saved, the precision it reached."""
         return self._ask(Adaptation, "GET", f"campaigns/{campaign_id}/adaptation")
 
+    def canaries(self, campaign_id: int) -> CanaryReport:
+        """What the canaries of a campaign say about its nodes."""
+        return self._ask(CanaryReport, "GET", f"campaigns/{campaign_id}/canaries")
+
     def analysis_versions(self, campaign_id: int) -> tuple[AnalysisVersion, ...]:
         """A campaign's analysis as it was submitted, and what was changed afterwards."""
         return self._items(AnalysisVersion, f"campaigns/{campaign_id}/analysis-versions")
@@ -213,12 +218,17 @@ class Client:
         """Show another version of the analysis."""
         return self._ask(AnalysisVersion, "POST", f"campaigns/{campaign_id}/analysis-versions/{number}/show")
 
-    def explanation(self, campaign_id: int, setting_id: int, mode: str, *, discard: int = 0) -> Explanation:
-        """What goes with the modes of a configuration, without the first `discard` runs of each job."""
+    def explanation(self, campaign_id: int, setting_id: int, mode: str, *, discard: int | None = None) -> Explanation:
+        """What goes with the modes of a configuration, without the first `discard` runs of each job.
+
+        As many as the analysis sets aside, when not given.
+        """
         from analysis.attribution import Explanation
 
         path = f"campaigns/{campaign_id}/configurations/{setting_id}/{quote(mode, safe='')}/explanation"
-        return self._read(Explanation, self._send("GET", path, params={"discard": str(discard)}))
+        return self._read(
+            Explanation, self._send("GET", path, params={} if discard is None else {"discard": str(discard)})
+        )
 
     def events(self, campaign_id: int, *, limit: int | None = None) -> tuple[Event, ...]:
         """What happened to a campaign, newest first."""

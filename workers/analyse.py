@@ -26,6 +26,8 @@ from workers.confirming import confirmations
 logger = logging.getLogger(__name__)
 
 BATCH = 50
+MANY = 10**9
+"""Stands for a number of runs without end."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,7 +111,7 @@ class Analyst:
             analysis_id=analysis.id, digest=analysis.digest, selection=found.as_dict(), verdict=str(verdict.kind),
             sentence=verdict.sentence, median=float(np.median(sample)),
             variation=_variation(sample), family_bics=_family_bics(found),
-            needed_runs=None if study.plan is None else study.plan.needed(sample, found, options),
+            needed_runs=_needed(study.plan, analysis, sample, found, options),
         )  # fmt: skip
 
     def _study(self, campaign_id: int) -> _OfStudy:
@@ -150,6 +152,15 @@ def _by_options(analyses: Sequence[Analysis]) -> list[tuple[mixture.Options, lis
     for analysis in analyses:
         grouped.setdefault(mixture.Options.from_dict(dict(analysis.options)), []).append(analysis)
     return list(grouped.items())
+
+
+def _needed(
+    plan: sample_size.Plan | None, analysis: Analysis, sample: Array, found: mixture.Selection, options: mixture.Options
+) -> int | None:
+    """Runs that an adaptive campaign is to make, of which as large a share is set aside as of those there are."""
+    if plan is None:
+        return None
+    return min(-(-plan.needed(sample, found, options) * analysis.runs // len(sample)), MANY)
 
 
 def _variation(sample: Array) -> float | None:

@@ -39,6 +39,8 @@ class Options:
     bic_gap_alone: float = 30.0
     dip_q: float = 0.05
     min_n: int = 30
+    # So many first runs of every job are set aside as warm-up: whoever makes a sample of a campaign's runs does it.
+    discard: int = 0
     # Seed of the draws that spread tied values over their cells for the dip test.
     seed: int = 20200607
 
@@ -49,12 +51,17 @@ class Options:
         _check(self.likelihood in get_args(LikelihoodChoice), "likelihood", "one of auto, point, interval")
         for name in ("distinct_share", "min_prominence", "min_share", "dip_q"):
             _check(0 <= getattr(self, name) <= 1, name, "between 0 and 1")
-        for name in ("small_n", "small_n_runs", "min_runs", "min_n", "seed", "bic_gap", "bic_gap_alone"):
+        for name in ("small_n", "small_n_runs", "min_runs", "min_n", "seed", "bic_gap", "bic_gap_alone", "discard"):
             _check(getattr(self, name) >= 0, name, "0 or more")
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON values, one per field; `from_dict` is the inverse."""
+        """JSON values, one per field; `from_dict` is the inverse.
+
+        Without `discard` where it is 0, as before there was such an option: the digests of studies stay as they were.
+        """
         values = {field.name: getattr(self, field.name) for field in fields(self)}
+        if self.discard == 0:
+            del values["discard"]
         return values | {"families": list(self.families)}
 
     @classmethod

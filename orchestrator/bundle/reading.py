@@ -249,6 +249,6 @@ def _run(
         elapsed_s=0.0,
         values=values,
         valid=validity is not Validity.INVALID,
-        reason=reason or None,
+        reason=None if validity is Validity.VALID else reason or None,  # a valid one may be marked as warm-up
     )
     return run, validity

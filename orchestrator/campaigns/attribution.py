@@ -28,15 +28,17 @@ OBSERVED: Mapping[str, str] = {
     "free_kb": "kB free on the target",
 }
 """What is observed around every run -> what a sentence calls it."""
-COLLECTORS = ("proc", "rapl", "perf", "trim")
+COLLECTORS = ("proc", "rapl", "perf", "perf_rotate", "power", "trim")
 KEPT = 256
 """Explanations that are kept: a page that is opened again asks for nothing."""
 
 
 def explained(
-    store: Store, campaign_id: int, setting_id: int, mode: str, *, discard: int = 0
+    store: Store, campaign_id: int, setting_id: int, mode: str, *, discard: int | None = None
 ) -> attribution.Explanation:
     """What goes with the density modes of a configuration, without the first `discard` runs of each job.
+
+    As many as the analysis sets aside, when not given.
 
     Raises NotFoundError, and ConflictError where there is no fit yet. The same runs give the same answer.
     """
@@ -60,7 +62,7 @@ class _Asked:
 
 @lru_cache(maxsize=KEPT)
 def _explained(
-    asked: _Asked, _version: str, campaign_id: int, setting_id: int, mode: str, discard: int
+    asked: _Asked, _version: str, campaign_id: int, setting_id: int, mode: str, discard: int | None
 ) -> attribution.Explanation:
     store = asked.store
     page = store.campaigns.configuration(campaign_id, setting_id, mode)
@@ -75,8 +77,9 @@ def _explained(
     runs = _runs(made, observed, mode, store.campaigns.get(campaign_id).factors)
     selection = mixture.Selection.from_dict(dict(page.selection))
     invocation: attribution.Invocation | None = _invocation(made, observed, mode)
-    if discard:
-        runs, invocation = runs.without_warm_up(discard), None
+    if discard or options.discard:
+        runs, invocation = runs.without_warm_up(options.discard if discard is None else discard), None
+    if discard not in (None, options.discard):
         selection = mixture.select(runs.values, options=options)
     if selection.n != runs.n:
         raise ConflictError(f"setting {setting_id}, mode {mode}: runs have come in since the fit; ask again soon")

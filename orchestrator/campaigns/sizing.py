@@ -16,7 +16,6 @@ from typing import Any
 from orchestrator.contracts.campaigns import Configuration
 from orchestrator.contracts.errors import ConflictError, RequestError
 from orchestrator.contracts.nodes import NodeState
-from orchestrator.contracts.runs import Validity
 from orchestrator.store.ports import Store
 
 SAME, ANY = "same", "any"
@@ -175,7 +174,7 @@ def _asked_for(fitted: _Fitted, share: float) -> int:
 
     one = fitted.one
     page = fitted.store.campaigns.configuration(one.campaign_id, one.setting_id, one.mode)
-    sample = np.array([run.value for run in page.runs if run.validity == Validity.VALID and run.value is not None])
+    sample = np.array([run.value for run in page.runs if run.counts and run.value is not None])
     selection = mixture.Selection.from_dict(dict(page.selection or {}))
     candidates = sample_size.Candidates.of(selection, mixture.Options.from_dict(dict(fitted.options)))
     centre = sample_size.centre_of_sample(sample)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from orchestrator.cli import again, analyse, archive, endpoint, explain, printing
+from orchestrator.cli import again, analyse, archive, canaries, endpoint, explain, printing
 from orchestrator.cli.endpoint import Service
 from orchestrator.cli.following import follow, tell_of
 from orchestrator.contracts.jobs import State
@@ -28,6 +28,7 @@ campaign.add_command(explain.of_campaign)
 campaign.add_command(again.rerun)
 campaign.add_command(again.calibration)
 campaign.add_command(analyse.analyse)
+campaign.add_command(canaries.canaries)
 
 
 @campaign.command()

@@ -15,21 +15,20 @@ if TYPE_CHECKING:
     from analysis.attribution import Explanation
 
 FLAGGED = "multimodal"
-discard_option = click.option(
-    "--discard",
-    type=click.IntRange(0, 1000),
-    default=0,
-    show_default=True,
-    help="First runs of every job to leave out.",
-)
 
 
 @click.command("explain")
 @click.argument("campaign_id", metavar="ID", type=click.IntRange(min=1))
 @click.argument("configuration", metavar="[SETTING:MODE]", required=False)
-@discard_option
+@click.option(
+    "--discard",
+    type=click.IntRange(0, 1000),
+    help="First runs of every job to leave out.  [default: as many as the analysis sets aside]",
+)
 @endpoint.service
-def of_campaign(*, campaign_id: int, configuration: str | None, discard: int, service: Service, as_json: bool) -> None:
+def of_campaign(
+    *, campaign_id: int, configuration: str | None, discard: int | None, service: Service, as_json: bool
+) -> None:
     """Say what goes with the modes of a configuration, or of all flagged ones of a campaign.
 
     Nodes, sessions, order, what was observed around the runs: by permutation tests with false-discovery control.
@@ -64,7 +63,7 @@ def of_campaign(*, campaign_id: int, configuration: str | None, discard: int, se
 @click.option("--job", default="job", show_default=True, help="Column of the job or block.")
 @click.option("--session", default="session", show_default=True, help="Column of the session.")
 @click.option("--order", default="order", show_default=True, help="Column to sort by.  [without it: as in the file]")
-@discard_option
+@click.option("--discard", type=click.IntRange(0, 1000), default=0, help="First runs of every job to leave out.")
 @click.option("--unit", default="kB/s", show_default=True, help="Unit of the values, for sentences.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 def of_file(

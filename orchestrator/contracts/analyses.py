@@ -25,7 +25,9 @@ class Analysis:
     """Of the ids of the runs it is about; a result is stored only while it is current."""
     options: Mapping[str, Any]
     sample: tuple[float, ...]
-    """Throughputs of the valid runs, in order of replicate."""
+    """Throughputs of the valid runs, in order of replicate; without those that the options set aside as warm-up."""
+    runs: int
+    """How many valid runs there are, those set aside too."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -47,6 +47,8 @@ class Campaign:
     """The folder its rows were moved to; only its counters are still in the ledger."""
     grows: str | None = None
     """By which policy it goes on in rounds (`rounds.Growth`), after its first with `replicates`. None: it does not."""
+    has_canaries: bool = False
+    """Settings that every node measures at intervals (`canaries.CanaryReport`)."""
     analysis_version: int = 1
     """Which version of its analysis is shown (`analyses.AnalysisVersion`); those after the first are exploratory."""
 
@@ -201,6 +203,10 @@ class Configuration:
         return self.control, self.levels, self.mode
 
 
+WARM_UP = "warm-up, not analysed"
+"""What an export says of valid runs that are set aside (`analysis: {discard: ...}`)."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExportRow:
     """One measured value, with where it came from."""
@@ -219,3 +225,4 @@ class ExportRow:
     valid: str
     """contracts.runs.Validity."""
     reason: str | None
+    """Why it is invalid; `WARM_UP` of a valid run that the analysis sets aside."""

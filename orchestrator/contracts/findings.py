@@ -8,6 +8,7 @@ from uuid import UUID
 
 from orchestrator.contracts.campaigns import Configuration
 from orchestrator.contracts.designs import Level
+from orchestrator.contracts.runs import Validity
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,6 +85,13 @@ class MeasuredRun:
     validity: str
     """contracts.runs.Validity."""
     reason: str | None
+    warm_up: bool = False
+    """Valid, and not analysed: one of the first runs of its job, which the analysis sets aside."""
+
+    @property
+    def counts(self) -> bool:
+        """Is it one of the sample that is analysed?"""
+        return self.validity == Validity.VALID and not self.warm_up
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

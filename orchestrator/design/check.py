@@ -114,6 +114,10 @@ def _warnings(study: Study) -> Iterator[str]:
 def _notes(study: Study) -> Iterator[str]:
     if study.order.kind == "as_listed":
         yield "order: as_listed: a drift of the node falls on neighbouring settings; `order: randomised` spreads it"
+    if study.canaries is not None:
+        runs = study.canaries.times * study.canaries.runs
+        told = len(study.canaries.levels(study.design.factors))
+        yield f"canaries: every node measures {told} of the settings {runs} times, instead of as often as the others"
     yield from _unset_factors(study)
     options = study.engine.options
     if isinstance(options, IozoneOptions) and options.settle_s is None and "settle_s" not in study.design.factors:

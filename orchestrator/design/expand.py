@@ -32,6 +32,7 @@ def expand(study: Study) -> Design:
     if study.design.blocks and not modes_of:
         raise StudyError(f"design: no setting is left: {_what_emptied(study.design)}")
     _check_sizes(study, modes_of)
+    _check_canaries(study, modes_of)
     measured = ((levels, tuple(mode for mode in study.modes if mode in modes)) for levels, modes in modes_of.items())
     settings = [
         Setting(ordinal=ordinal, levels=levels, modes=modes) for ordinal, (levels, modes) in enumerate(measured)
@@ -90,6 +91,14 @@ def _check_sizes(study: Study, settings: Collection[Levels]) -> None:
             f"design: record_size_kb is above file_size_kb in {too_long:,} of {len(settings):,} settings;"
             " write `constraints: {record_size_kb: {at_most: file_size_kb}}` in the block"
         )
+
+
+def _check_canaries(study: Study, settings: Collection[Levels]) -> None:
+    factors = study.design.factors
+    for levels in [] if study.canaries is None else study.canaries.levels(factors):
+        if levels not in settings:
+            told = ", ".join(f"{factor}: {level}" for factor, level in zip(factors, levels, strict=True))
+            raise StudyError(f"canaries.settings: the design has no setting {{{told}}}")
 
 
 def _what_emptied(design: Factorial) -> str:

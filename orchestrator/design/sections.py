@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from orchestrator.contracts import engines
+from orchestrator.contracts import designs, engines
 from orchestrator.contracts.errors import StudyError
 from orchestrator.contracts.preparation import Preparation
-from orchestrator.design.parts import NodeName, Part, Quantile, Seed, in_short, one_or_many
+from orchestrator.design.parts import Level, NodeName, Part, Quantile, Seed, in_short, one_or_many
 
 
 class Order(Part):
@@ -35,6 +35,23 @@ class Placement(Part):
         if self.nodes and self.kind != "pinned":
             raise ValueError(f"only `kind: pinned` names nodes, not {self.kind}")
         return self
+
+
+class Canaries(Part):
+    """Settings of the design that every node measures at intervals: do nodes measure the same, and does it stay so?"""
+
+    settings: Annotated[tuple[dict[str, Level], ...], Field(min_length=1, max_length=10)]
+    """Each with a level of every factor. They have this schedule instead of the study's replicates."""
+    times: Annotated[int, Field(strict=True, ge=5, le=1000)] = 12
+    """How often every node measures each of them, spread evenly over the campaign."""
+    runs: Annotated[int, Field(strict=True, ge=1, le=100)] = 3
+    """Each time, one after the other."""
+    margin: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] = 0.05
+    """Nodes that differ by less than this share are equivalent."""
+
+    def levels(self, factors: Sequence[str]) -> list[tuple[designs.Level, ...]]:
+        """Of each setting once, in the order of these factors."""
+        return list(dict.fromkeys(tuple(one[factor] for factor in factors) for one in self.settings))
 
 
 class Adaptive(Part):

@@ -28,14 +28,23 @@ from orchestrator.design.parts import (
     nearest,
     short_form,
 )
-from orchestrator.design.sections import Adaptive, Engine, Order, Placement, read_analysis, read_control, read_node
+from orchestrator.design.sections import (
+    Adaptive,
+    Canaries,
+    Engine,
+    Order,
+    Placement,
+    read_analysis,
+    read_control,
+    read_node,
+)
 
 MAX_CONFIGURATIONS = 2_000_000
 MAX_JOBS = 2_000_000
 MAX_COMPARISONS = 20_000_000
 """Settings times exclusions: more would take minutes."""
-_GROWS = frozenset({"adaptive"})
-"""Sections that say how a campaign grows. Left out where there are none: the digests of studies stay as they were."""
+_OPTIONAL = frozenset({"adaptive", "canaries"})
+"""Sections that are left out where there are none: the digests of studies stay as they were."""
 PRESETS = files("orchestrator.design") / "presets"
 
 
@@ -61,6 +70,8 @@ class Study(Part):
     )
     analysis: Annotated[Mapping[str, object], PlainValidator(read_analysis)] = Field(default_factory=dict)
     """Empty: the defaults of the analysis, which are looked up when they are written out, for that takes SciPy."""
+    canaries: Canaries | None = None
+    """Measured by every node at intervals, beside all others."""
     adaptive: Adaptive | None = None
     """The campaign grows: every setting is measured as often as its fits ask for."""
     rerun_of: Title | None = None
@@ -128,6 +139,27 @@ class Study(Part):
                     raise WrongError("design", "blocks", number, "levels", factor, what=what) from None
 
     @model_validator(mode="after")
+    def _canaries_reach_every_node(self) -> Self:
+        if self.canaries is None:
+            return self
+        if self.placement.kind == "any":
+            what = "with `any` a node may never measure them; write `placement: balanced`, or pinned"
+            raise WrongError("canaries", what=what)
+        for number, levels in enumerate(self.canaries.settings):
+            if set(levels) != set(self.design.factors):
+                what = f"has to have a level of each factor: {', '.join(self.design.factors)}"
+                raise WrongError("canaries", "settings", number, what=what)
+        return self
+
+    @model_validator(mode="after")
+    def _something_is_analysed(self) -> Self:
+        discard = self.analysis.get("discard", 0)
+        if isinstance(discard, int) and discard >= self.replicates_per_job:
+            what = f"{discard} leaves nothing of jobs of {self.replicates_per_job} runs; raise `replicates_per_job`"
+            raise WrongError("analysis", "discard", what=what)
+        return self
+
+    @model_validator(mode="after")
     def _not_too_large(self) -> Self:
         settings = sum(block.combinations for block in self.design.blocks)
         if self.most_configurations > MAX_CONFIGURATIONS:
@@ -178,7 +210,7 @@ class Study(Part):
             "controls": {name: dict(options) for name, options in self.controls.items()},
             "analysis": dict(self.analysis or read_analysis({})),
         }
-        return {key: value for key, value in written.items() if key not in _GROWS or value is not None}
+        return {key: value for key, value in written.items() if key not in _OPTIONAL or value is not None}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:

@@ -9,7 +9,9 @@ from orchestrator.contracts import engines
 from orchestrator.contracts.campaigns import Submission
 from orchestrator.contracts.designs import Design, Setting
 from orchestrator.contracts.errors import StudyError
+from orchestrator.contracts.jobs import PlannedJob
 from orchestrator.contracts.rounds import ADAPTIVE, Growth
+from orchestrator.design.canary_plan import with_canaries
 from orchestrator.design.expand import expand
 from orchestrator.design.plan import dealt, plan
 from orchestrator.design.study import Study
@@ -19,7 +21,7 @@ def submission(
     study: Study, *, idempotency_key: str | None = None, nodes: Sequence[str] = (), parent_id: int | None = None
 ) -> Submission:
     """Everything the store needs to make a campaign of a study. Raises StudyError."""
-    design = expand(study)
+    design, jobs = _planned(study, nodes)
     written_out = study.as_dict()
     return Submission(
         name=study.name,
@@ -34,12 +36,25 @@ def submission(
         on_lost_node=study.on_lost_node,
         max_tries=study.max_tries,
         controls=written_out["controls"],
-        jobs=plan(study, design, nodes),
+        jobs=jobs,
         digest=study.digest,
         idempotency_key=idempotency_key,
         parent_id=parent_id,
         growth=_growth(study),
     )
+
+
+def _planned(study: Study, nodes: Sequence[str]) -> tuple[Design, list[PlannedJob]]:
+    """Settings and jobs; canaries have a schedule of their own, and so a number of replicates."""
+    design = expand(study)
+    if study.canaries is None:
+        return design, plan(study, design, nodes)
+    places = {one.levels: one.ordinal for one in design.settings}
+    measuring = study.placement.nodes or tuple(nodes)
+    if not measuring:
+        raise StudyError("canaries: no node is known yet; start an agent first, or pin the study to named nodes")
+    chosen = study.canaries.levels(design.factors)
+    return with_canaries(study, design, [places[levels] for levels in chosen], study.canaries, measuring)
 
 
 def _growth(study: Study) -> Growth | None:
@@ -89,7 +104,7 @@ def rerun(
     if shares:
         dealt_to = sorted({node for of_setting in shares.values() for node in of_setting})
         changes["placement"] = {"kind": "pinned", "nodes": dealt_to}
-    left_out = ("replicates_per_job", "adaptive")  # a re-run is as large as it was said to be
+    left_out = ("replicates_per_job", "adaptive", "canaries")  # a re-run is as large as it was said to be
     inherited = {key: value for key, value in parent.study.items() if key not in left_out}
     study = Study.from_dict({**inherited, **changes})
     child = submission(study, nodes=nodes, parent_id=parent_id)

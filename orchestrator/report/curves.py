@@ -13,7 +13,6 @@ from analysis.arrays import Array
 from analysis.mixture import Options, Selection
 from orchestrator.contracts.findings import ConfigurationPage, MeasuredRun
 from orchestrator.contracts.metrics import Metric
-from orchestrator.contracts.runs import Validity
 from orchestrator.report import units
 from orchestrator.report.histogram import bin_count, curve_places, view
 
@@ -127,7 +126,7 @@ def of(page: ConfigurationPage, metric: Metric) -> Curves:
 
 def sample_of(page: ConfigurationPage) -> tuple[float, ...]:
     """The values that count, in order of start."""
-    return tuple(run.value for run in page.runs if run.validity == Validity.VALID and run.value is not None)
+    return tuple(run.value for run in page.runs if run.counts and run.value is not None)
 
 
 def fitting_unit(page: ConfigurationPage, metric: Metric) -> units.Unit:
@@ -136,9 +135,8 @@ def fitting_unit(page: ConfigurationPage, metric: Metric) -> units.Unit:
 
 
 def _point(run: MeasuredRun, value: float) -> Point:
-    counts = run.validity == Validity.VALID
     return Point(
-        id=run.id, value=value, node=run.node, replicate=run.replicate, started_at=run.started_at, counts=counts
+        id=run.id, value=value, node=run.node, replicate=run.replicate, started_at=run.started_at, counts=run.counts
     )
 
 

@@ -110,13 +110,16 @@ def validity(study: Submission) -> str:
 def analysis(study: Submission, version: str) -> str:
     """What was fitted, and what is flagged."""
     options: Mapping[str, Any] = study.analysis_options
+    discard = options.get("discard", 0)
+    aside = f" The first {counted(discard, 'valid run')} of every job were set aside as warm-up." if discard else ""
     families = ", ".join(options["families"])
     return (
         f"Mixtures of 1 to {options['max_components']} components of the families {families} by maximum likelihood "
         f"(no component narrower than {options['floor']:g} standard deviations; interval likelihood where values "
         "repeat, otherwise point); the smallest BIC is selected. Multimodal: the best fit with several density modes "
         f"beats the best with one by a BIC gap of {options['bic_gap']:g} with a dip test's Benjamini-Hochberg q of at "
-        f"most {options['dip_q']:g} over the campaign, or by {options['bic_gap_alone']:g} alone. Analysis {version}."
+        f"most {options['dip_q']:g} over the campaign, or by {options['bic_gap_alone']:g} alone.{aside} "
+        f"Analysis {version}."
     )
 
 

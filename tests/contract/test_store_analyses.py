@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from orchestrator.contracts.analyses import Batch, Judgement, Result
+from orchestrator.contracts.campaigns import WARM_UP, Submission
 from orchestrator.contracts.confirmations import Confirmation, Outcome, Pooled
 from orchestrator.contracts.jobs import Ending
 from tests.contract.agents import Agent
@@ -269,3 +270,46 @@ def test_fitted_configurations_come_with_sample_and_selection(store: StoreUnderT
     assert (first.sample, second.sample) == ((0.0, 1000.0), (1.0, 1001.0))
     assert first.selection == SELECTION
     assert list(store.analyses.fitted(campaign_id, verdict="unimodal")) == []
+    assert {one.selection for one in store.analyses.fitted(campaign_id, whole=False)} == {None}
+
+
+def warming_up(discard: int) -> Submission:
+    return replace(study(replicates=6, per_job=3), analysis_options={"min_n": 1, "discard": discard})
+
+
+def test_the_first_runs_of_every_job_are_set_aside_as_warm_up(store: StoreUnderTest) -> None:
+    agent = Agent(store)
+    campaign_id = submitted(store, warming_up(1))
+    agent.work_off()
+    batch = leased(store)
+    assert next((one.sample, one.runs) for one in batch.analyses) == ((1000.0, 2000.0, 4000.0, 5000.0), 6)
+    store.analyses.store(batch, results(batch))
+    first, *_ = store.analyses.fitted(campaign_id)
+    assert first.sample == (1000.0, 2000.0, 4000.0, 5000.0)
+    page = store.campaigns.configuration(campaign_id, batch.analyses[0].setting_id, MODES[0])
+    assert {run.replicate for run in page.runs if run.warm_up} == {0, 3}
+    assert {run.value for run in page.runs if run.counts} == {1000.0, 2000.0, 4000.0, 5000.0}
+    marked = {row.replicate for row in store.campaigns.export(campaign_id) if row.reason == WARM_UP}
+    assert marked == {0, 3}
+    assert store.campaigns.configurations(campaign_id)[0].valid_runs == 6
+
+
+def test_warm_up_is_what_was_run_first_of_those_that_count(store: StoreUnderTest) -> None:
+    agent = Agent(store)
+    campaign_id = submitted(store, warming_up(1))
+    job = agent.take()
+    failed = agent.run(job, job.pending[0], valid=False)
+    late = replace(agent.run(job, job.pending[0]), started_at=job.database_time + 9)
+    agent.record(failed, *(agent.run(job, pending) for pending in job.pending[1:]), late)
+    agent.finish(job)
+    page = store.campaigns.configuration(campaign_id, job.setting_id, MODES[0])
+    assert [run.warm_up for run in page.runs if run.replicate == job.pending[0].replicate] == [False, False]
+    assert sum(run.warm_up for run in page.runs) == 1
+
+
+def test_without_warm_up_every_valid_run_counts(store: StoreUnderTest) -> None:
+    agent = Agent(store)
+    campaign_id = submitted(store, warming_up(0))
+    agent.work_off()
+    assert {len(one.sample) for one in leased(store).analyses} == {6}
+    assert {row.reason for row in store.campaigns.export(campaign_id)} == {None}

@@ -195,3 +195,13 @@ def test_a_campaign_that_is_complete_can_no_longer_be_changed(store: StoreUnderT
     with pytest.raises(ConflictError):
         getattr(store.campaigns, act)(campaign_id)
     assert store.campaigns.get(campaign_id).state is State.COMPLETE
+
+
+def test_a_campaign_with_canaries_says_so_wherever_it_is_listed(store: StoreUnderTest) -> None:
+    watched = replace(study(), study={"name": "watched", "canaries": {"times": 5}})
+    campaign_id = submitted(store, watched)
+    plain = submitted(store, study())
+    assert store.campaigns.get(campaign_id).has_canaries
+    assert not store.campaigns.get(plain).has_canaries
+    assert [one.has_canaries for one in store.campaigns.all()] == [False, True]
+    assert [one.campaign.has_canaries for one in store.overviews.campaigns()] == [False, True]

@@ -22,6 +22,7 @@ router = APIRouter(
     responses=openapi.REFUSED | openapi.UNCHANGED | openapi.documented(HTTPStatus.CONFLICT),
 )
 MOST_DISCARDED = 1000
+DISCARD = "First runs of every job to leave out; as many as the analysis sets aside when not given."
 
 
 @router.get("/{setting_id}/{mode}/explanation", response_model=Explanation)
@@ -32,7 +33,7 @@ def explanation(
     mode: Annotated[str, Path(max_length=200, pattern=WORD)],
     store: Ledger,
     response: Response,
-    discard: Annotated[int, Query(ge=0, le=MOST_DISCARDED, description="First runs of every job to leave out.")] = 0,
+    discard: Annotated[int | None, Query(ge=0, le=MOST_DISCARDED, description=DISCARD)] = None,
     if_none_match: IfNoneMatch = None,
 ) -> Any:
     """What goes with the modes: nodes, time, what was observed around the runs; and how independent these are."""

@@ -1,4 +1,4 @@
-"""Campaigns that grow in rounds."""
+"""What a study asks for beside a fixed design: growth in rounds, canaries."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from fastapi import APIRouter
 
 from orchestrator.api import openapi
 from orchestrator.api.access import CampaignId, Ledger, may
-from orchestrator.campaigns import adaptation
+from orchestrator.campaigns import adaptation, canaries
 from orchestrator.contracts.access import Scope
+from orchestrator.contracts.canaries import CanaryReport
 from orchestrator.contracts.rounds import Adaptation
 
 router = APIRouter(
@@ -24,3 +25,9 @@ router = APIRouter(
 def adaptation_of(campaign_id: CampaignId, store: Ledger) -> Adaptation:
     """What an adaptive campaign has come to: its rounds, the runs it saved, the precision it reached."""
     return adaptation.adaptation(store, campaign_id)
+
+
+@router.get("/canaries")
+def canaries_of(campaign_id: CampaignId, store: Ledger) -> CanaryReport:
+    """Whether its nodes measure the same, by the canaries that all of them measure; what might be left out."""
+    return canaries.canaries(store, campaign_id)

@@ -18,6 +18,8 @@ class Content:
 
     expected: int
     valid: int
+    discard: int
+    """First runs of every job that are set aside as warm-up."""
     superseded: int
     invalid: Mapping[str, int]
     """Reason -> runs, the most frequent first."""
@@ -42,6 +44,7 @@ def gather(subject: Subject) -> Section | None:
     content = Content(
         expected=progress.campaign.expected_runs,
         valid=progress.valid_runs,
+        discard=int(str(subject.study.analysis_options.get("discard", 0))),
         superseded=sum(share.superseded for share in progress.nodes),
         invalid=told,
         other_reasons=len(reasons) - len(told),

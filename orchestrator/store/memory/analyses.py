@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from uuid import UUID, uuid4
 
@@ -67,11 +68,10 @@ class Analyses:
         return True
 
     @transaction
-    def fitted(self, campaign_id: int, *, verdict: str | None = None) -> Iterator[Fitted]:
+    def fitted(self, campaign_id: int, *, verdict: str | None = None, whole: bool = True) -> Iterator[Fitted]:
         campaign = self.tables.campaign(campaign_id)
-        return iter(
-            [_fitted(row) for row in _of(campaign) if row.result is not None and verdict in (None, row.verdict)]
-        )
+        found = [_fitted(row) for row in _of(campaign) if row.result is not None and verdict in (None, row.verdict)]
+        return iter(found if whole else [replace(one, selection=None) for one in found])
 
     def _holds(self, token: UUID, result: Result) -> bool:
         row = self.tables.analyses.get(result.analysis_id)
@@ -104,6 +104,7 @@ def _leased(row: AnalysisRow) -> Analysis:
         digest=row.digest,
         options=dict(campaign.submission.analysis_options),
         sample=sample(row.setting, row.mode),
+        runs=len(row.setting.valid),
     )
 
 

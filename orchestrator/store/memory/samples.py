@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from uuid import UUID
 
 from orchestrator.store.memory.tables import AnalysisRow, SettingRow, Tables
 
@@ -44,6 +45,15 @@ def sample_digest(setting: SettingRow) -> str:
 
 
 def sample(setting: SettingRow, mode: str) -> tuple[float, ...]:
-    """Throughputs in kB/s of the runs that count, in order of replicate."""
-    column = setting.setting.modes.index(mode)
-    return tuple(row.run.values[column] for _, row in sorted(setting.valid.items()))
+    """Throughputs in kB/s of the runs that count, in order of replicate, without those set aside as warm-up."""
+    column, aside = setting.setting.modes.index(mode), warm_up(setting)
+    return tuple(row.run.values[column] for _, row in sorted(setting.valid.items()) if row.run.id not in aside)
+
+
+def warm_up(setting: SettingRow) -> set[UUID]:
+    """Ids of the first runs of every job that the analysis sets aside."""
+    discard = int(str(setting.campaign.submission.analysis_options.get("discard", 0)))
+    of_job: dict[int, list[tuple[float, int, UUID]]] = {}
+    for row in setting.valid.values():
+        of_job.setdefault(row.job.id, []).append((row.run.started_at, row.run.replicate, row.run.id))
+    return {run for runs in of_job.values() for _, _, run in sorted(runs)[:discard]}

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 
-from orchestrator.contracts.campaigns import Campaign, Configuration, ExportRow
+from orchestrator.contracts.campaigns import WARM_UP, Campaign, Configuration, ExportRow
 from orchestrator.contracts.confirmations import Confirmation
 from orchestrator.contracts.designs import Level
 from orchestrator.contracts.findings import ConfigurationPage, MeasuredRun
+from orchestrator.store.memory.samples import warm_up
 from orchestrator.store.memory.tables import AnalysisRow, CampaignRow, RunRow, SettingRow
 from orchestrator.store.rules import as_number
 
@@ -35,6 +36,7 @@ def campaign(row: CampaignRow) -> Campaign:
         ended_at=row.ended_at,
         missing=dict(row.missing),
         grows=None if submission.growth is None else submission.growth.policy,
+        has_canaries="canaries" in submission.study,
         analysis_version=row.analysis_version,
     )
 
@@ -75,18 +77,19 @@ def page(row: CampaignRow, setting_id: int, mode: str) -> ConfigurationPage | No
         if setting.id == setting_id and mode in setting.setting.modes:
             analysis = next((one for one in setting.analyses if one.mode == mode), None)
             runs = [run for of_replicate in setting.runs.values() for run in of_replicate]
+            aside = warm_up(setting)
             return ConfigurationPage(
                 configuration=_configuration(setting, mode, analysis),
                 selection=analysis.selection or None if analysis is not None else None,
                 runs=tuple(
-                    _measured(run, setting.setting.modes.index(mode))
+                    _measured(run, setting.setting.modes.index(mode), warm_up=run.run.id in aside)
                     for run in sorted(runs, key=lambda one: (one.run.started_at, str(one.run.id)))
                 ),
             )
     return None
 
 
-def _measured(row: RunRow, column: int) -> MeasuredRun:
+def _measured(row: RunRow, column: int, *, warm_up: bool) -> MeasuredRun:
     return MeasuredRun(
         id=row.run.id,
         replicate=row.run.replicate,
@@ -97,15 +100,17 @@ def _measured(row: RunRow, column: int) -> MeasuredRun:
         elapsed_s=row.run.elapsed_s,
         validity=row.validity,
         reason=row.run.reason,
+        warm_up=warm_up,
     )
 
 
 def export(row: CampaignRow) -> Iterator[ExportRow]:
     """A row per run and mode, in order of setting, replicate, try and mode."""
     for setting in row.settings:
+        aside = warm_up(setting)
         for _, runs in sorted(setting.runs.items()):
             for run in runs:
-                yield from _measurements(setting, run)
+                yield from _measurements(setting, run, WARM_UP if run.run.id in aside else run.run.reason)
 
 
 def _configuration(setting: SettingRow, mode: str, analysis: AnalysisRow | None) -> Configuration:
@@ -137,7 +142,7 @@ def _confirmation(analysis: AnalysisRow | None) -> Confirmation | None:
     return None if kept is None else Confirmation.from_dict(kept)
 
 
-def _measurements(setting: SettingRow, row: RunRow) -> Iterator[ExportRow]:
+def _measurements(setting: SettingRow, row: RunRow, reason: str | None) -> Iterator[ExportRow]:
     for column, mode in enumerate(setting.setting.modes):
         yield ExportRow(
             levels=setting.setting.levels,
@@ -151,5 +156,5 @@ def _measurements(setting: SettingRow, row: RunRow) -> Iterator[ExportRow]:
             position=row.job.planned.position,
             started_at=row.run.started_at,
             valid=row.validity,
-            reason=row.run.reason,
+            reason=reason,
         )

@@ -26,11 +26,16 @@ _RENEW = text("""
     UPDATE analyses SET lease_until = clock_timestamp() + make_interval(secs => :lease_s)
     WHERE id = ANY (:ids) AND token = :token
 """)
-# One pass over the runs of a setting serves all its modes: their values share a row.
+# One pass over the runs of a setting serves all its modes: their values share a row. The first runs of a job may be set
+# aside as warm-up.
 _SAMPLES = text("""
-    SELECT a.id, a.campaign_id, a.setting_id, a.mode, a.digest, c.analysis_options AS options,
-           ARRAY(SELECT r."values"[array_position(t.modes, a.mode)] FROM runs AS r
-                 WHERE r.setting_id = a.setting_id AND r.validity = 'valid' ORDER BY r.replicate) AS sample
+    SELECT a.id, a.campaign_id, a.setting_id, a.mode, a.digest, c.analysis_options AS options, t.valid_runs AS runs,
+           ARRAY(SELECT k.value FROM (
+                     SELECT r."values"[array_position(t.modes, a.mode)] AS value, r.replicate,
+                            row_number() OVER (PARTITION BY r.job_id ORDER BY r.started_at, r.replicate) AS place
+                     FROM runs AS r WHERE r.setting_id = a.setting_id AND r.validity = 'valid') AS k
+                 WHERE k.place > coalesce((c.analysis_options ->> 'discard')::integer, 0)
+                 ORDER BY k.replicate) AS sample
     FROM analyses AS a JOIN settings AS t ON t.id = a.setting_id JOIN campaigns AS c ON c.id = a.campaign_id
     WHERE a.token = :token ORDER BY a.id
 """)
@@ -51,10 +56,15 @@ _JUDGE = text("""
     WHERE a.id = j.id AND a.campaign_id = :campaign AND a.current AND a.version = :version
 """)
 _FITTED = text("""
-    SELECT a.id, a.setting_id, a.mode, a.selection, a.dip_q, a.verdict, a.sentence, a.error,
-           ARRAY(SELECT r."values"[array_position(t.modes, a.mode)] FROM runs AS r
-                 WHERE r.setting_id = a.setting_id AND r.validity = 'valid' ORDER BY r.replicate) AS sample
-    FROM analyses AS a JOIN settings AS t ON t.id = a.setting_id
+    SELECT a.id, a.setting_id, a.mode, CASE WHEN :whole THEN a.selection END AS selection, a.dip_q, a.verdict,
+           a.sentence, a.error,
+           ARRAY(SELECT k.value FROM (
+                     SELECT r."values"[array_position(t.modes, a.mode)] AS value, r.replicate,
+                            row_number() OVER (PARTITION BY r.job_id ORDER BY r.started_at, r.replicate) AS place
+                     FROM runs AS r WHERE r.setting_id = a.setting_id AND r.validity = 'valid') AS k
+                 WHERE k.place > coalesce((c.analysis_options ->> 'discard')::integer, 0)
+                 ORDER BY k.replicate) AS sample
+    FROM analyses AS a JOIN settings AS t ON t.id = a.setting_id JOIN campaigns AS c ON c.id = a.campaign_id
     WHERE a.campaign_id = :campaign AND a.current AND a.state = 'done'
       AND (CAST(:verdict AS text) IS NULL OR a.verdict = :verdict)
     ORDER BY t.ordinal, array_position(t.modes, a.mode)
@@ -121,10 +131,10 @@ class PostgresAnalyses:
             connection.execute(_JUDGE, {"campaign": campaign_id, "version": version, **columns})
         return True
 
-    def fitted(self, campaign_id: int, *, verdict: str | None = None) -> Iterator[Fitted]:
+    def fitted(self, campaign_id: int, *, verdict: str | None = None, whole: bool = True) -> Iterator[Fitted]:
         """Analysed configurations with sample and selection, streamed."""
         with self._database.streaming() as connection:
-            for row in connection.execute(_FITTED, {"campaign": campaign_id, "verdict": verdict}):
+            for row in connection.execute(_FITTED, {"campaign": campaign_id, "verdict": verdict, "whole": whole}):
                 yield Fitted(**{**row._mapping, "sample": tuple(row.sample)})
 
 

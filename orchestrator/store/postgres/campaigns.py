@@ -40,7 +40,10 @@ MANY_JOBS = 10_000
 """So many are made known to the planner at once: autovacuum would take a minute to come by."""
 _LONG = frozenset({"study", "engine_options", "node_options", "analysis_options", "controls"})
 """Columns that may be long, and that no list shows."""
-_SHOWN = select(*(column for column in CampaignRow.__table__.columns if column.name not in _LONG))
+_SHOWN = select(
+    *(column for column in CampaignRow.__table__.columns if column.name not in _LONG),
+    func.jsonb_exists(CampaignRow.study, "canaries").label("has_canaries"),
+)
 
 
 class PostgresCampaigns:
@@ -243,7 +246,7 @@ class PostgresCampaigns:
         key = submission.idempotency_key
         if key is None:
             return None
-        query = select(CampaignRow.__table__).where(CampaignRow.idempotency_key == key)
+        query = _SHOWN.where(CampaignRow.idempotency_key == key)
         with self._database.reading() as connection:
             row = connection.execute(query).one_or_none()
         if row is not None and row.digest != submission.digest:

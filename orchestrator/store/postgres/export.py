@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, text
 
-from orchestrator.contracts.campaigns import Configuration, ExportRow
+from orchestrator.contracts.campaigns import WARM_UP, Configuration, ExportRow
 from orchestrator.contracts.confirmations import Confirmation
 from orchestrator.contracts.findings import ConfigurationPage, MeasuredRun
 from orchestrator.store.rules import as_number
@@ -63,11 +63,14 @@ SETTINGS_AT_ONCE = 10
 # Each of the two indexes on runs by setting holds some of them; both conditions together are all runs.
 _RUNS = text("""
     SELECT t.id, m.mode, r.replicate, m.value, n.name AS node, j.id AS job, j.block, j.position,
-           extract(epoch FROM r.started_at)::float8 AS started_at, r.validity AS valid, nullif(r.reason, '') AS reason
-    FROM settings AS t
+           extract(epoch FROM r.started_at)::float8 AS started_at, r.validity AS valid,
+           CASE WHEN r.validity = 'valid' AND r.place <= coalesce((c.analysis_options ->> 'discard')::integer, 0)
+                THEN :warm_up ELSE nullif(r.reason, '') END AS reason
+    FROM settings AS t JOIN campaigns AS c ON c.id = t.campaign_id
     CROSS JOIN LATERAL (
-        SELECT * FROM runs WHERE setting_id = t.id AND validity = 'valid'
-        UNION ALL SELECT * FROM runs WHERE setting_id = t.id AND validity <> 'valid') AS r
+        SELECT *, row_number() OVER (PARTITION BY job_id ORDER BY started_at, replicate) AS place
+        FROM runs WHERE setting_id = t.id AND validity = 'valid'
+        UNION ALL SELECT *, NULL FROM runs WHERE setting_id = t.id AND validity <> 'valid') AS r
     JOIN jobs AS j ON j.id = r.job_id
     JOIN sessions AS s ON s.id = r.session_id
     JOIN nodes AS n ON n.id = s.node_id
@@ -78,10 +81,13 @@ _RUNS = text("""
 _RUNS_OF_ONE = text("""
     SELECT r.id, r.replicate, r."values"[array_position(t.modes, :mode)] AS value, n.name AS node, j.position,
            extract(epoch FROM r.started_at)::float8 AS started_at, r.elapsed_s, r.validity,
-           nullif(r.reason, '') AS reason
-    FROM (SELECT * FROM runs WHERE setting_id = :setting AND validity = 'valid'
-          UNION ALL SELECT * FROM runs WHERE setting_id = :setting AND validity <> 'valid') AS r
+           nullif(r.reason, '') AS reason,
+           coalesce(r.place <= coalesce((c.analysis_options ->> 'discard')::integer, 0), false) AS warm_up
+    FROM (SELECT *, row_number() OVER (PARTITION BY job_id ORDER BY started_at, replicate) AS place
+          FROM runs WHERE setting_id = :setting AND validity = 'valid'
+          UNION ALL SELECT *, NULL FROM runs WHERE setting_id = :setting AND validity <> 'valid') AS r
     JOIN settings AS t ON t.id = r.setting_id
+    JOIN campaigns AS c ON c.id = t.campaign_id
     JOIN jobs AS j ON j.id = r.job_id
     JOIN sessions AS s ON s.id = r.session_id
     JOIN nodes AS n ON n.id = s.node_id
@@ -176,7 +182,7 @@ def rows(connection: Connection, campaign_id: int) -> Iterator[ExportRow]:
     for first in range(0, len(ids), SETTINGS_AT_ONCE):
         # Unpacked: by the names of its columns a row takes twice as long, and there may be millions.
         some = ids[first : first + SETTINGS_AT_ONCE]
-        for setting, *told, valid, reason in connection.execute(_RUNS, {"settings": some}):
+        for setting, *told, valid, reason in connection.execute(_RUNS, {"settings": some, "warm_up": WARM_UP}):
             mode, replicate, value, node, job, block, position, started_at = told
             levels, control = settings[setting]
             yield ExportRow(

@@ -32,7 +32,7 @@ _FAMILIES = """
     )
     SELECT f.root_id, c.id, c.name, c.state, c.paused, c.parent_id, c.engine, c.factors, c.replicates, c.setting_count,
            c.configuration_count, c.expected_runs, c.created_at, c.ended_at, c.missing, c.archive, c.growth,
-           c.analysis_version,
+           c.analysis_version, jsonb_exists(c.study, 'canaries') AS has_canaries,
            r.valid, r.invalid, coalesce(a.analysed, 0) AS analysed, coalesce(v.verdicts, '{{}}') AS verdicts
     FROM family AS f JOIN campaigns AS c USING (id)
     CROSS JOIN LATERAL (

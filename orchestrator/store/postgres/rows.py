@@ -27,6 +27,7 @@ def campaign(row: Any) -> Campaign:
         missing=row.missing,
         archive=None if row.archive is None else row.archive["folder"],
         grows=None if row.growth is None else row.growth["policy"],
+        has_canaries=row.has_canaries,
         analysis_version=row.analysis_version,
     )
 

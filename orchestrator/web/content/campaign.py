@@ -10,11 +10,13 @@ from itertools import groupby, islice
 from markupsafe import Markup
 
 from orchestrator import words
-from orchestrator.campaigns import adaptation
+from orchestrator.campaigns import adaptation, canaries
 from orchestrator.campaigns.repetition import INCOMPLETE
 from orchestrator.contracts.analyses import FLAGGED, AnalysisVersion
 from orchestrator.contracts.campaigns import Campaign, Event, NodeShare, Progress
 from orchestrator.contracts.campaigns import State as CampaignState
+from orchestrator.contracts.canaries import CanaryReport
+from orchestrator.contracts.errors import ConflictError
 from orchestrator.contracts.jobs import Job, State
 from orchestrator.contracts.overviews import PACE_SLICE_S, Pace
 from orchestrator.contracts.rates import Forecast, NodeRate
@@ -94,6 +96,8 @@ class Content:
     """Of a campaign that grows: those that have ended."""
     adaptation: tuple[str, ...]
     """What an adaptive one has come to, in sentences, when it has ended."""
+    canaries: CanaryReport | None
+    """What its canaries say about its nodes, when it has ended."""
     versions: tuple[AnalysisVersion, ...]
     """Of its analysis, the first as submitted."""
 
@@ -143,9 +147,20 @@ def gather(store: Store, campaign_id: int, *, job_id: int | None = None) -> Cont
         family=family if len(family) > 1 else (),
         rerunnable=() if archived else _rerunnable(progress),
         rounds=() if progress.campaign.grows is None else tuple(store.rounds.of_campaign(campaign_id)),
+        canaries=None if archived else _canaries(store, progress.campaign),
         versions=tuple(store.versions.of_campaign(campaign_id)),
         adaptation=() if archived else _adaptation(store, progress.campaign),
     )
+
+
+def _canaries(store: Store, campaign: Campaign) -> CanaryReport | None:
+    """While it runs nobody waits for it: `campaign canaries` tells it at any time."""
+    if not campaign.has_canaries or campaign.state is CampaignState.RUNNING:
+        return None
+    try:
+        return canaries.canaries(store, campaign.id)
+    except ConflictError:
+        return None  # there is no run of them
 
 
 def _adaptation(store: Store, campaign: Campaign) -> tuple[str, ...]:

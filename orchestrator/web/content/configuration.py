@@ -83,6 +83,8 @@ class Content:
     enough: curves.Enough | None
     nodes: tuple[NodeRow, ...]
     repeats: tuple[tuple[Campaign, Configuration], ...]
+    set_aside: int
+    """Valid runs that are not analysed: warm-up."""
     invalid: Mapping[str, int]
     """Reason -> runs that do not count."""
 
@@ -119,6 +121,7 @@ def gather(store: Store, campaign_id: int, setting_id: int, mode: str) -> Conten
         enough=drawn.enough,
         nodes=_nodes(page.runs, valleys),
         repeats=_repeats(store, campaign_id, setting_id, mode),
+        set_aside=sum(run.warm_up for run in page.runs),
         invalid=Counter(run.reason or run.validity for run in page.runs if run.validity != Validity.VALID),
     )
 
