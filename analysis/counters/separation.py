@@ -60,7 +60,8 @@ def separate(
 ) -> Separation:
     """`components`: of each run, the component it most likely belongs to, numbered by mean. `counters`: per run.
 
-    Counters that do not vary, or are missing in some run, are passed over. Raises TooFewSamplesError.
+    The classifier sees the counters that every run told and that vary; alone, a counter is looked at in the runs that
+    told it, where these are enough (rotated ones are told by some). Raises TooFewSamplesError.
     """
     sizes = np.unique(components, return_counts=True)[1]
     if len(sizes) < 2 or sizes.min() < FEWEST_IN_COMPONENT:
@@ -81,15 +82,18 @@ def separate(
         sizes=tuple(sizes.tolist()),
         accuracy=accuracy,
         p=(1 + reached) / (1 + permutations),
-        tellers=_tellers({name: counters[name] for name in usable}, numbers),
+        tellers=_tellers(counters, numbers),
     )
 
 
 def _tellers(counters: Mapping[str, Array], numbers: Indices) -> tuple[Teller, ...]:
     count = int(numbers.max()) + 1
     found = []
-    for name, x in counters.items():
-        parts = [x[numbers == k] for k in range(count)]
+    for name, column in counters.items():
+        told = np.isfinite(column)
+        x, parts = column[told], [column[told & (numbers == k)] for k in range(count)]
+        if min(map(len, parts)) < FEWEST_IN_COMPONENT or np.ptp(x) == 0:
+            continue
         upper = stats.mannwhitneyu(parts[-1], parts[0], alternative="two-sided")
         p = float(upper.pvalue if count == 2 else stats.kruskal(*parts).pvalue)
         auc = float(upper.statistic) / (len(parts[0]) * len(parts[-1]))

@@ -34,6 +34,14 @@ class Process:
         near = self.kernel.matrix(points, self.x, self.parameters[:-2])
         return np.asarray(near @ self.solved * self.unit + self.centre)
 
+    def covariance(self, points: Array) -> Array:
+        """The covariance of the first output at all pairs of points, given the rows."""
+        near = self.kernel.matrix(points, self.x, self.parameters[:-2])
+        half = solve_triangular(self.factor, near.T, lower=True, check_finite=False)
+        return np.asarray(
+            (self.kernel.matrix(points, points, self.parameters[:-2]) - half.T @ half) * self.unit[0] ** 2
+        )
+
     def deviation(self, points: Array) -> Array:
         """The standard deviation of the first output, without the noise of a sample, shape (points,)."""
         near = self.kernel.matrix(points, self.x, self.parameters[:-2])

@@ -24,10 +24,10 @@ from orchestrator.contracts.findings import MeasuredRun
 from orchestrator.contracts.runs import Validity
 from orchestrator.store.ports import Store
 
-COUNTING = ("perf", "proc")
+COUNTING = ("perf", "perf_rotate", "proc")
 """Collectors whose numbers are counters; the others tell energies and powers."""
 NO_COUNTERS = frozenset({"percent_counted", "task-clock"})
-CYCLES = "cycles (perf)"
+CYCLES = ("cycles (perf)", "cycles (perf_rotate)")
 MOST_SETTINGS = 200
 """A model looks at so many, spread over the design."""
 PERMUTATIONS = 199
@@ -91,17 +91,14 @@ def apart(store: Store, campaign_id: int, setting_id: int, mode: str) -> Apart:
         raise ConflictError(f"{where}: nothing was counted around its runs; a study asks for it with node.collect")
     values = np.array([run.value for run in runs], dtype=np.float64)
     modes = attribution.mode_weights(selection.best, selection.modes, values).argmax(axis=1)
-    cycles = counters.get(CYCLES)
-    if cycles is not None and np.all(np.isfinite(cycles)) and np.all(cycles > 0):
-        rates = {name: column / cycles for name, column in counters.items() if name != CYCLES}
-        per_cycle = True
-    else:
-        rates, per_cycle = counters, False
+    named = _cycles(counters)
+    rates = counters if named is None else _per_cycle(counters, named)
     try:
         found = separation.separate(modes, rates, np.random.default_rng(SEED), PERMUTATIONS)
     except TooFewSamplesError as error:
         raise ConflictError(f"{where}: {error}") from error
-    return Apart(separation=found, per_cycle=per_cycle, had=tuple(had), sentence=_sentence(found, per_cycle=per_cycle))
+    sentence = _sentence(found, per_cycle=named is not None)
+    return Apart(separation=found, per_cycle=named is not None, had=tuple(had), sentence=sentence)
 
 
 def model(store: Store, campaign_id: int) -> CampaignModel:
@@ -110,7 +107,7 @@ def model(store: Store, campaign_id: int) -> CampaignModel:
     step = max(1, -(-len(of_setting) // MOST_SETTINGS))
     measured = [_setting(store, campaign_id, one) for one in of_setting[::step]]
     found = [one for one in measured if one is not None]
-    had = {name: sum(name in one["had"] for one in found) for name in ("perf", "proc", "rapl", "power")}
+    had = {name: sum(name in one["had"] for one in found) for name in (*COUNTING, "rapl", "power")}
     whole = _rows([one["numbers"] for one in found])
     models, missing = [], []
     for target in ("runtime", "node_power", "cpu_power", "memory_power"):
@@ -187,7 +184,7 @@ def _rows(numbers: Sequence[Mapping[str, float]]) -> Rows | None:
         labels={},
         within={},
         counters=columns,
-        cycles=CYCLES if CYCLES in columns and np.all(columns[CYCLES] > 0) else None,
+        cycles=_cycles(columns),
         frequency_ghz=frequency if np.all(np.isfinite(frequency)) else None,
         targets=targets,
     )
@@ -210,6 +207,15 @@ def _counters(observed: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
     ]
     names = dict.fromkeys(name for one in flat for name in one)
     return {name: np.array([one.get(name, np.nan) for one in flat]) for name in names}
+
+
+def _cycles(counters: Mapping[str, np.ndarray]) -> str | None:
+    """Which counter holds the cycles of every run or setting; None: none does."""
+    return next((name for name in CYCLES if name in counters and np.all(counters[name] > 0)), None)
+
+
+def _per_cycle(counters: Mapping[str, np.ndarray], cycles: str) -> dict[str, np.ndarray]:
+    return {name: column / counters[cycles] for name, column in counters.items() if name != cycles}
 
 
 def _of(observed: Mapping[str, Any], collector: str) -> Mapping[str, Any]:

@@ -47,6 +47,10 @@ class Collector(StrEnum):
     """Energy from powercap, in joules."""
     PERF = "perf"
     """Hardware and software counters of the benchmark, by `perf stat`."""
+    PERF_ROTATE = "perf_rotate"
+    """More hardware counters: groups that fit the PMU, one a run, spread over the replicates."""
+    POWER = "power"
+    """Power of the whole node, a sample a second: the operator's command, hwmon or IPMI DCMI."""
     TRIM = "trim"
     """Bytes written and runs since the last TRIM."""
 

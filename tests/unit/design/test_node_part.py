@@ -42,7 +42,7 @@ def test_every_key_is_read_and_comes_back() -> None:
         ({"governor": "../../etc"}, "name of a governor"),
         ({"max_wake_us": True}, "microseconds"),
         ({"settle_timeout_s": -1}, "seconds"),
-        ({"collect": ["everything"]}, "not one of proc, rapl, perf, trim"),
+        ({"collect": ["everything"]}, "not one of proc, rapl, perf, perf_rotate, power, trim"),
         ({"bounds": {"min_throughput": 1}}, "node.bounds: unknown key 'min_throughput'"),
         ({"bounds": {"max_foreign_cpus": "many"}}, "no number from 0 on"),
         ({"bounds": 3}, "has to be a mapping"),

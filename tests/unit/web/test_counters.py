@@ -82,7 +82,7 @@ def test_the_api_tells_the_same(counted: Configuration, browser: httpx.Client) -
     told = browser.get(f"/api/v1{path(counted)}/counters").json()
     assert told["separation"]["tellers"][0]["counter"] == "context-switches (perf)"
     model = browser.get(f"/api/v1/campaigns/{counted.campaign_id}/counters").json()
-    assert model["had"] == {"perf": 18, "proc": 0, "rapl": 0, "power": 0}
+    assert model["had"] == {"perf": 18, "perf_rotate": 0, "proc": 0, "rapl": 0, "power": 0}
     assert model["models"][0]["target"] == "runtime"
     assert model["models"][0]["ranking"][0]["counter"] == "cache-misses (perf)"
     assert model["models"][0]["mean_error_percent"] < 1

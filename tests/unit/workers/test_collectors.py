@@ -10,7 +10,7 @@ import pytest
 from orchestrator.contracts.preparation import Collector
 from tests.unit.workers.machines import VM, XEON, unpack
 from workers.node import collectors
-from workers.node.collectors import perf, proc, rapl, trimmed
+from workers.node.collectors import perf, power, proc, rapl, trimmed
 from workers.node.facts import device, tunable
 from workers.node.watch import Watch
 
@@ -137,6 +137,93 @@ def test_events_that_perf_cannot_count_are_left_out() -> None:
         "Failed to attach\n"
     )
     assert perf.parse(text) == {"task-clock": 0.504549, "cpu-migrations": 0.0}
+
+
+MULTIPLEXED = """\
+{"counter-value" : "412.285000", "unit" : "msec", "event" : "task-clock", "event-runtime" : 412285000, "pcnt-running" : 100.00, "metric-value" : 0.424292, "metric-unit" : "CPUs utilized"}
+{"counter-value" : "49.000000", "unit" : "", "event" : "page-faults", "event-runtime" : 412285000, "pcnt-running" : 100.00, "metric-value" : 118.849825, "metric-unit" : "K/sec"}
+{"counter-value" : "8195464526.000000", "unit" : "", "event" : "cycles:u", "event-runtime" : 257142000, "pcnt-running" : 62.37, "metric-value" : 2.0, "metric-unit" : "GHz"}
+{"counter-value" : "<not counted>", "unit" : "", "event" : "iTLB-load-misses", "event-runtime" : 0, "pcnt-running" : 0.00, "metric-value" : 0.000000, "metric-unit" : ""}
+"""  # noqa: E501 - as perf 6.1 printed it
+
+
+def test_counters_that_perf_counted_in_turns_are_marked_as_scaled() -> None:
+    assert perf.parse(MULTIPLEXED) == {
+        "task-clock": 412.285, "page-faults": 49.0, "cycles": 8195464526.0, "percent_counted": 62.37
+    }  # fmt: skip
+
+
+def test_groups_of_counters_take_turns_from_run_to_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = tmp_path / "told"
+    fake = tmp_path / "perf"
+    fake.write_text(f'#!/bin/sh\necho "$6" >> {told}\nexit 255\n')
+    fake.chmod(0o755)
+    monkeypatch.setattr(shutil, "which", lambda _: str(fake))
+    found = perf.Perf(rotate=True)
+    for _ in range(3):
+        found.begin()
+        found.end()
+    asked = told.read_text().split()
+    assert len(set(asked)) == 3
+    assert all("cycles,instructions" in one for one in asked)
+    assert {event for one in asked for event in one.split(",")} >= {event for group in perf.GROUPS for event in group}
+
+
+DCMI = """
+    Instantaneous power reading:                   231 Watts
+    Minimum during sampling period:                 20 Watts
+    Maximum during sampling period:                381 Watts
+    Average power reading over sample period:      229 Watts
+    IPMI timestamp:                           Sat Nov 21 22:38:01 2020
+    Sampling period:                          00000001 Seconds.
+    Power reading state is:                   activated
+"""
+
+
+def test_power_is_read_from_what_ipmitool_prints() -> None:
+    assert power.parse_dcmi(DCMI) == 231
+    assert power.parse_dcmi(DCMI.replace("231", "0")) is None
+    assert power.parse_dcmi("DCMI request failed because: Invalid command (c1)\n") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "watts"), [("231.5\n", 231.5), ("231 W\n", 231), ("", None), ("no", None), ("-3", None)]
+)
+def test_power_is_read_from_what_the_operators_command_prints(text: str, watts: float | None) -> None:
+    assert power.parse_watts(text) == watts
+
+
+def meter(root: Path, name: str, **microwatts: int) -> None:
+    folder = root / "sys/class/hwmon" / name
+    folder.mkdir(parents=True)
+    for file, value in microwatts.items():
+        (folder / file).write_text(f"{value}\n")
+
+
+def test_power_of_all_meters_of_hwmon_is_summed(tmp_path: Path) -> None:
+    assert power.of_hwmon(tmp_path) is None
+    meter(tmp_path, "hwmon0", power1_average=100_000_000, power1_input=1, power2_input=20_500_000)
+    meter(tmp_path, "hwmon1", temp1_input=40_000)
+    meter(tmp_path, "hwmon2", power1_input=30_000_000)
+    assert power.of_hwmon(tmp_path) == 150.5
+
+
+def test_a_run_has_a_trace_of_power(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    meter(tmp_path, "hwmon0", power1_input=200_000_000)
+    found = power.Power(tmp_path)
+    found.begin()
+    told = found.end()
+    assert told["source"] == "hwmon"
+    assert (told["mean_w"], told["min_w"], told["max_w"]) == (200.0, 200.0, 200.0)
+    assert told["trace_w"] == [200.0]
+
+
+def test_a_machine_without_meters_tells_no_power(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    found = power.Power(tmp_path)
+    found.begin()
+    assert found.end() == {}
 
 
 def test_a_machine_without_perf_counts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

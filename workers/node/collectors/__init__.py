@@ -8,6 +8,7 @@ from typing import Protocol
 
 from orchestrator.contracts.preparation import Collector
 from workers.node.collectors.perf import Perf
+from workers.node.collectors.power import Power
 from workers.node.collectors.proc import Proc
 from workers.node.collectors.rapl import Rapl
 from workers.node.collectors.trimmed import SinceTrim, Use
@@ -20,7 +21,7 @@ class Counting(Protocol):
     def begin(self) -> None:
         """Right before a run."""
 
-    def end(self) -> Mapping[str, float]:
+    def end(self) -> Mapping[str, object]:
         """Right after it: what was counted; empty where nothing can be."""
 
     def close(self) -> None:
@@ -40,5 +41,9 @@ def _one(name: Collector, root: Path, facts: Facts, use: Use | None) -> Counting
             return Rapl(root)
         case Collector.PERF:
             return Perf()
+        case Collector.PERF_ROTATE:
+            return Perf(rotate=True)
+        case Collector.POWER:
+            return Power(root)
         case Collector.TRIM:
             return SinceTrim(use)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import select
 import shutil
 import signal
@@ -11,26 +12,49 @@ import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
 
-EVENTS = "task-clock,context-switches,cpu-migrations,page-faults,cycles,instructions,cache-references,cache-misses"
+SOFTWARE = ("task-clock", "context-switches", "cpu-migrations", "page-faults")
+FIXED = ("cycles", "instructions")
+"""Counted in every run: rates are per cycle."""
+USUAL = ("cache-references", "cache-misses")
+GROUPS = (
+    ("cache-references", "cache-misses", "branches", "branch-misses"),
+    ("L1-dcache-loads", "L1-dcache-load-misses", "L1-icache-load-misses", "LLC-loads"),
+    ("LLC-load-misses", "dTLB-loads", "dTLB-load-misses", "iTLB-load-misses"),
+)
+"""With the fixed ones, each fits the counters that a core of x86 has had for fifteen years: nothing is multiplexed."""
+WHOLE = 99.5
+"""Below this share of the time, perf counted in turns and scaled what it tells."""
 ANSWER_S = 5.0
 """How long perf may take to attach, or to print."""
 
 
 def parse(text: str) -> dict[str, float]:
-    """Read what `perf stat -j` printed, a JSON object a line; events that were not counted are left out."""
-    found = {}
+    """Read what `perf stat -j` printed, a JSON object a line; events that were not counted are left out.
+
+    Where some were multiplexed their values are scaled by perf, and `percent_counted` tells the smallest share of the
+    time that one was really counted.
+    """
+    found: dict[str, float] = {}
+    counted = 100.0
     for line in text.splitlines():
         with suppress(ValueError, KeyError, TypeError):
             told = json.loads(line)
             found[str(told["event"]).partition(":")[0]] = float(told["counter-value"])
-    return found
+            counted = min(counted, float(told.get("pcnt-running", 100.0)))
+    return found | {"percent_counted": counted} if counted < WHOLE else found
 
 
 class Perf:
-    """One perf a run, asleep from the moment it has answered to the end of the run."""
+    """One perf a run, asleep from the moment it has answered to the end of the run.
 
-    def __init__(self) -> None:
+    `rotate`: each run counts the next group of hardware events, beginning anywhere, so that the replicates of a setting
+    together count all of them, none in turns with another.
+    """
+
+    def __init__(self, *, rotate: bool = False) -> None:
         self._program = shutil.which("perf")
+        self._groups = GROUPS if rotate else (USUAL,)
+        self._next = secrets.randbelow(len(self._groups))  # a job may be one run: its agent begins with any group
         self._perf: subprocess.Popen[str] | None = None
 
     def begin(self) -> None:
@@ -39,7 +63,9 @@ class Perf:
             return
         control_read, control_write = os.pipe()
         answer_read, answer_write = os.pipe()
-        argv = [self._program, "stat", "-j", "-D", "-1", "-e", EVENTS, "-p", str(os.getpid())]
+        events = ",".join((*SOFTWARE, *FIXED, *self._groups[self._next]))
+        self._next = (self._next + 1) % len(self._groups)
+        argv = [self._program, "stat", "-j", "-D", "-1", "-e", events, "-p", str(os.getpid())]
         argv += ["--control", f"fd:{control_read},{answer_write}"]
         try:
             self._perf = subprocess.Popen(
