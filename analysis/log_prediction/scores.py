@@ -26,21 +26,18 @@ def score(log_measured: Array, log_predicted: Array, keys: Sequence[Key], inside
     """Measured and predicted logarithms of throughput, (n,), and which jobs lie in their intervals, (n,)."""
     measured, predicted = np.exp(log_measured), np.exp(log_predicted)
     return Score(
-        r2=_r2(measured, predicted, _mean(measured)),
-        r2_log=_r2(log_measured, log_predicted, _mean(log_measured)),
-        within_r2=_r2(measured, predicted, _means_by_key(measured, keys)),
+        r2=r2(measured, predicted),
+        r2_log=r2(log_measured, log_predicted),
+        within_r2=r2(measured, predicted, _means_by_key(measured, keys)),
         n=len(measured),
         coverage90=float(np.mean(inside)) if len(inside) else float("nan"),
     )
 
 
-def _r2(measured: Array, predicted: Array, against: Array) -> float:
-    total = float(np.sum((measured - against) ** 2))
+def r2(measured: Array, predicted: Array, against: Array | None = None) -> float:
+    """The coefficient of determination, (n,) each, against the mean or what is given; NaN where nothing varies."""
+    total = float(np.sum((measured - (np.mean(measured) if against is None else against)) ** 2))
     return 1.0 - float(np.sum((measured - predicted) ** 2)) / total if total > 0 else float("nan")
-
-
-def _mean(values: Array) -> Array:
-    return np.full(len(values), np.mean(values) if len(values) else np.nan)
 
 
 def _means_by_key(values: Array, keys: Sequence[Key]) -> Array:

@@ -39,7 +39,12 @@ class Trees:
         if self.regressor is None:
             return np.zeros(len(directions))
         trust = np.array([self.trust.get(direction, 0.0) for direction in directions])
-        found: Array = trust * self.regressor.predict(_filled(table.values))
+        found: Array = trust * self.raw(table.values)
+        return found
+
+    def raw(self, values: Array) -> Array:
+        """The trees' whole correction of rows of features, (n, features)."""
+        found: Array = self.regressor.predict(_filled(values))
         return found
 
 

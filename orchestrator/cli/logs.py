@@ -261,3 +261,77 @@ def table(*, campaign: int | None, found: Found, out: Path | None) -> None:
         store.close()
     if out is None:
         click.echo(text, nl=False)
+
+
+@logs.command()
+@click.argument("table", type=click.Path(path_type=Path))
+@click.option("--target", help="Column of the throughput.  [default: as for `evaluate`]")
+@click.option("--time", help="Column of the start.  [default: as for `evaluate`]")
+@click.option("--end", help="Column of the end.  [default: as for `evaluate`]")
+@click.option("--key", callback=_names, help="Columns, comma-separated, coarse to fine.  [default: as for `evaluate`]")
+@click.option("--train-share", type=float, callback=_share, default=0.6, show_default=True, help="First, by time.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of everything random.")
+@click.option("--processes", type=click.IntRange(1), default=2, show_default=True, help="Threads to learn with.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Write the HTML here.")
+def report(
+    *,
+    table: Path,
+    target: str | None,
+    time: str | None,
+    end: str | None,
+    key: tuple[str, ...] | None,
+    train_share: float,
+    seed: int,
+    processes: int,
+    out: Path,
+) -> None:
+    """What `evaluate` finds, as one HTML page that needs nothing else.
+
+    Predicted against measured, errors as violins, what predictions rest on (shuffled features), where not to trust
+    them; correlations and clusters of jobs as in section 4 of the paper.
+
+    \b
+    Example:
+      modescope logs report jobs.csv.gz --out jobs.html
+    """
+    from orchestrator.cli import files
+    from orchestrator.job_logs import evaluating
+    from orchestrator.job_logs.jobs import Columns
+    from orchestrator.report import job_logs
+
+    files.check_writable(out)
+    columns = Columns(target=target, time=time, end=end, key=key)
+    settings = evaluating.Settings(columns=columns, seed=seed, processes=processes)
+    found = evaluating.evaluate_table(
+        table, settings, train_share=train_share, with_paper=True, with_trees=True, select="validation",
+        classes="none", report=printing.progress,
+    )  # fmt: skip
+    printing.progress("report: what predictions rest on, clusters")
+    files.write_whole(out, [job_logs.render(found, seed=seed).encode()])
+    click.echo(f"{out}: written")
+
+
+@logs.command("heat-map")
+@click.argument("job_id", metavar="JOB")
+@ledger.option
+@click.option("--around", type=click.FloatRange(0), default=300.0, show_default=True, help="Seconds before and after.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Write the HTML here.")
+def heat_map(*, job_id: str, found: Found, around: float, out: Path) -> None:
+    """What was written to each OST around the executions of JOB (the paper's Figure 9), from the database.
+
+    \b
+    Example:
+      modescope logs heat-map 4478544 --out heat.html
+    """
+    from orchestrator.cli import files
+    from orchestrator.job_logs import heat
+    from orchestrator.wiring import open_store
+
+    files.check_writable(out)
+    store = open_store(found(), keep=1)
+    try:
+        text = heat.page_of(store.job_logs, job_id, around_s=around)
+    finally:
+        store.close()
+    files.write_whole(out, [text.encode()])
+    click.echo(f"{out}: written")
