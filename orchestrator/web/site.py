@@ -29,6 +29,7 @@ from orchestrator.web.routers import (
     flagged,
     new_study,
     nodes,
+    predictions,
     sign_in,
 )
 
@@ -57,6 +58,7 @@ def create(
         configuration,
         counters,
         flagged,
+        predictions,
         comparison,
         nodes,
         access,

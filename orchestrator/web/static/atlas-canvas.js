@@ -1,5 +1,5 @@
 // The atlas's pictures: cells once, and on a second canvas above them the one that is pointed at.
-import { told } from "./atlas-model.js";
+import { isPredicted, told } from "./atlas-model.js";
 import { ramp, scaled } from "./atlas-colours.js";
 
 const FONT = "system-ui, sans-serif";
@@ -68,7 +68,30 @@ export function drawCells(canvas, cells, place, measure) {
       context.fillRect(box.x, box.y, Math.max(1, box.width - gap), Math.max(1, box.height - gap));
     }
   }
+  hatch(context, cells, place, gap);
   for (let panel = 0; panel < cells.panels.size; panel++) labels(context, cells, place, panel);
+}
+
+/** Strokes across the cells that are predicted and not measured. */
+function hatch(context, cells, place, gap) {
+  if (!cells.atlas.predicted) return;
+  context.strokeStyle = style("--paper");
+  context.lineWidth = 1;
+  for (let cell = 0; cell < cells.first.length; cell++) {
+    if (cells.first[cell] < 0 || !isPredicted(cells.atlas, cells.members(cell))) continue;
+    const { x, y, width, height } = boxOf(cells, place, cell);
+    context.save();
+    context.beginPath();
+    context.rect(x, y, width - gap, height - gap);
+    context.clip();
+    context.beginPath();
+    for (let at = 3; at < width + height; at += 5) {
+      context.moveTo(x + at, y);
+      context.lineTo(x + at - height, y + height);
+    }
+    context.stroke();
+    context.restore();
+  }
 }
 
 function labels(context, cells, place, panel) {

@@ -54,6 +54,18 @@ function middle(values) {
   return sorted.length ? sorted[(sorted.length - 1) >> 1] : null;
 }
 
+/** Predictions fill the columns where nothing is analysed: `atlas.predicted` says where, `atlas.chance` what a flag would be. */
+export function withPredictions(atlas, predictions) {
+  const key = (setting, mode) => `${setting} ${mode}`;
+  const found = new Map(predictions.predicted.map((one) => [key(one.setting_id, one.mode), one]));
+  const modes = atlas.axes.at(-1).levels;
+  const of = atlas.setting.map((setting, one) => (atlas.components[one] ? undefined : found.get(key(setting, modes[atlas.places.at(-1)[one]]))));
+  return { ...atlas, predicted: of.map(Boolean), chance: of.map((one) => one?.p_multimodal ?? null), median: atlas.median.map((value, one) => of[one]?.median ?? value) };
+}
+
+/** Whether all that a cell shows is predicted. */
+export const isPredicted = (atlas, all) => Boolean(atlas.predicted) && all.length > 0 && all.every((one) => atlas.predicted[one]);
+
 /** What can be shown: how it is told, and one number for the configurations of a cell; null: not analysed. */
 export function measures(atlas) {
   const flagged = atlas.verdicts.indexOf("multimodal");
@@ -65,7 +77,7 @@ export function measures(atlas) {
   return {
     flagged: {
       name: "flagged share", told: percent, range: () => [0, 1], ticks: [0, 0.25, 0.5, 0.75, 1], note: "share of a cell's configurations with several modes",
-      of: (all) => mean(all.filter((one) => atlas.verdict[one] >= 0).map((one) => Number(atlas.verdict[one] === flagged))),
+      of: (all) => mean(all.map((one) => (atlas.verdict[one] >= 0 ? Number(atlas.verdict[one] === flagged) : atlas.chance?.[one] ?? null)).filter((one) => one !== null)),
     },
     components: {
       name: "components", told: (value) => String(Number(value.toPrecision(2))), range: () => [1, atlas.components.reduce((most, one) => Math.max(most, one), 2)], whole: true,

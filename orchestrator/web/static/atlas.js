@@ -1,5 +1,5 @@
 // The atlas: choose factors and a colour, point at a cell, open it. The choice stands in the page's address.
-import { arrange, measures, told } from "./atlas-model.js";
+import { arrange, isPredicted, measures, told, withPredictions } from "./atlas-model.js";
 import { legend, whenSchemeChanges } from "./atlas-colours.js";
 import { boxOf, cellAt, drawCells, geometry, pointer } from "./atlas-canvas.js";
 import { listed, pivots } from "./atlas-tables.js";
@@ -9,6 +9,7 @@ const [map, form, tip, opened] = [id("map"), id("layout"), id("tip"), id("opened
 const kind = id("colour");
 let atlas, cells, place, mark, measure;
 const LISTED = 12;
+const FEWEST = 10; // fits: from fewer nothing is predicted
 let at = -1;
 
 const chosen = () => Object.fromEntries(new FormData(form));
@@ -27,6 +28,7 @@ function redraw() {
   drawCells(id("cells"), cells, place, measure);
   mark = pointer(id("over"), place);
   legend(measure, id("legend"));
+  if (atlas.predicted) id("legend").append(Object.assign(document.createElement("p"), { className: "soft", textContent: "Hatched: predicted from what is measured, not measured itself." }));
   point(-1);
   id("pivots").replaceChildren();
   if (id("tables").open) pivots(id("pivots"), cells, measure, map.dataset.campaign);
@@ -38,7 +40,7 @@ function redraw() {
 function words(cell) {
   const all = cells.members(cell);
   const value = measure.of(all);
-  const verdict = all.length === 1 && atlas.verdict[all[0]] >= 0 ? atlas.verdicts[atlas.verdict[all[0]]] : "";
+  const verdict = isPredicted(atlas, all) ? "predicted, not measured" : all.length === 1 && atlas.verdict[all[0]] >= 0 ? atlas.verdicts[atlas.verdict[all[0]]] : "";
   return [
     cells.levels(cell).map(([name, level]) => `${name} ${told(name, level)}`).join(", "),
     [`${measure.name}: ${value === null ? "not analysed" : measure.told(value)}`, verdict, all.length > 1 ? `${all.length} configurations` : ""].filter(Boolean).join("; "),
@@ -138,6 +140,16 @@ async function main() {
   id("waiting").remove();
   redraw();
   listen();
+  const fits = atlas.components.filter((one) => one > 0).length;
+  if (fits >= FEWEST && fits < atlas.setting.length) await predict();
+}
+
+/** What is not analysed yet is filled in when its predictions are there; without them the map stays as it is. */
+async function predict() {
+  const answer = await fetch(map.dataset.predictions).catch(() => null);
+  if (!answer?.ok) return;
+  atlas = withPredictions(atlas, await answer.json());
+  redraw();
 }
 
 main().catch((problem) => {
