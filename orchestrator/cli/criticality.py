@@ -39,6 +39,7 @@ INPUT = (
     click.option("--throughput", help="Instead of a time: a column of throughputs; a round took --work / throughput."),
     click.option("--work", callback=_names, default="", help="Columns whose product is the work, as in threads,fsize."),
     click.option("--consecutive", type=click.IntRange(2), help="So many consecutive --rank values are one collective."),
+    click.option("--in-order", is_flag=True, help="The k-th valid row of a rank in a setting is its round k."),
     click.option("--share", type=float, default=0.25, show_default=True, help="Critical: slack < SHARE x imbalance."),
     click.option("--bound-ms", type=float, default=10.0, show_default=True, help="Learn from this imbalance on."),
     click.option("--from-ms", type=float, default=5.0, show_default=True, help="Label from this imbalance on."),
@@ -122,6 +123,9 @@ def inconsistency(  # noqa: PLR0917 - one parameter per option of the command
     \b
     Example:
       modescope criticality inconsistency trace.csv --slow 0.05,0.5 --plot slow.svg
+      modescope campaign export 3 --out runs.csv
+      modescope criticality inconsistency runs.csv --rank node --in-order --throughput throughput_kbps \\
+        --setting threads,file_size_kb,record_size_kb,mode --work threads,file_size_kb --bound-ms 0 --from-ms 0
     """
     from analysis import criticality as c
     from orchestrator import traces
@@ -285,6 +289,7 @@ def _trace(given: dict[str, Any], *, with_counters: bool) -> tuple[Trace, Sample
         throughput=given["throughput"],
         work=given["work"] or (),
         consecutive=given["consecutive"],
+        in_order=given["in_order"],
         counters=given.get("counters"),
     )
     try:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 ROWS_AT_A_TIME = 100_000
 SAMPLE_TIME = "sample_s"
+VALID = "valid"
 Clock = Literal["arrival", "slack", "duration", "throughput"]
 CLOCKS: dict[str, Clock] = {"arrival_s": "arrival", "slack_s": "slack", "duration_s": "duration"}
 
@@ -34,6 +35,8 @@ class Columns:
     """Columns whose product is the work of a round."""
     consecutive: int | None = None
     """So many consecutive values of the rank column are the ranks of one collective."""
+    in_order: bool = False
+    """The k-th valid row of each rank in a setting is its round k: runs of a campaign, which share no replicate."""
     counters: tuple[str, ...] | None = None
 
 
@@ -49,6 +52,8 @@ class _Chosen:
     work: list[int]
     counters: list[int]
     sample_time: int | None
+    valid: int | None
+    """Where rows are told to count or not; None: all of them do."""
 
 
 class _Codes(dict[str, int]):
@@ -85,7 +90,8 @@ def _chosen(path: Path, names: list[str], first: list[str], columns: Columns, *,
     setting = columns.setting
     if setting is None:
         setting = tuple(name for name in ("setting", "application") if name in names)
-    collective = () if columns.consecutive is not None else columns.collective or ("collective",)
+    numbered = columns.consecutive is not None or columns.in_order
+    collective = () if numbered else columns.collective or ("collective",)
     time, clock = _clock(path, names, columns)
     used = {*setting, *collective, *columns.work, columns.rank, time, SAMPLE_TIME}
     counters: Sequence[str] = ()
@@ -106,6 +112,7 @@ def _chosen(path: Path, names: list[str], first: list[str], columns: Columns, *,
         work=[place(name) for name in columns.work],
         counters=[place(name) for name in counters],
         sample_time=names.index(SAMPLE_TIME) if with_counters and SAMPLE_TIME in names else None,
+        valid=names.index(VALID) if columns.in_order and VALID in names else None,
     )
 
 
@@ -178,17 +185,22 @@ class _Reader:
             raise TableError(
                 f"{self.path}: row {numbers[wrong]}: {len(cells[wrong])} columns, but the header has {len(self.names)}"
             )
+        if self.chosen.valid is not None:
+            counted = [k for k, row in enumerate(cells) if row[self.chosen.valid].lower() in ("true", "1")]
+            numbers, cells = [numbers[k] for k in counted], [cells[k] for k in counted]
+            if not cells:
+                return
         by_column = list(zip(*cells, strict=True))
         values = [self._numbers(by_column, numbers, place) for place in self.chosen.counters]
         if self.chosen.sample_time is not None:
             values.append(self._numbers(by_column, numbers, self.chosen.sample_time))
         self.parts.append(
             (
-                self._coded(self.settings, by_column, self.chosen.setting, len(rows)),
-                self._coded(self.collectives, by_column, self.chosen.collective, len(rows)),
-                self._coded(self.ranks, by_column, [self.chosen.rank], len(rows)),
+                self._coded(self.settings, by_column, self.chosen.setting, len(cells)),
+                self._coded(self.collectives, by_column, self.chosen.collective, len(cells)),
+                self._coded(self.ranks, by_column, [self.chosen.rank], len(cells)),
                 self._time_s(by_column, numbers),
-                np.stack(values, axis=1) if values else np.empty((len(rows), 0)),
+                np.stack(values, axis=1) if values else np.empty((len(cells), 0)),
             )
         )
 
@@ -248,6 +260,8 @@ class _Reader:
 
         from analysis.criticality import Samples, Trace
 
+        if not self.parts:
+            raise TableError(f"{self.path}: no row counts: in column {VALID!r} none is true")
         setting, collective, rank, time_s, values = (
             np.concatenate([part[place] for part in self.parts]) for place in range(5)
         )
@@ -257,6 +271,9 @@ class _Reader:
             collective, rank = rank // columns.consecutive, rank % columns.consecutive
             collectives = tuple(str(number) for number in range(int(collective.max()) + 1))
             ranks = tuple(str(number) for number in range(min(columns.consecutive, len(ranks))))
+        elif columns.in_order:
+            collective = _nth(setting * len(ranks) + rank)
+            collectives = tuple(str(number) for number in range(int(collective.max()) + 1))
         else:
             collectives, collective = _ordered(self.collectives, collective)
         settings = tuple(self.settings)
@@ -267,7 +284,8 @@ class _Reader:
             wrong = int(np.flatnonzero(arrival_s[row, rank] != time_s)[0])
             raise TableError(
                 f"{self.path}: rank {ranks[rank[wrong]]!r} reaches collective {names[row[wrong]]!r} at two different "
-                "times: name what tells collectives apart with --collective, and --setting where there are several"
+                "times: name what tells collectives apart with --collective, and --setting where there are several; or "
+                "count each rank's rows with --in-order"
             )
         clock = self.chosen.clock
         trace = Trace(
@@ -299,6 +317,18 @@ def _ordered(codes: _Codes, numbers: Indices) -> tuple[tuple[str, ...], Indices]
     places = np.empty(len(names), dtype=np.int64)
     places[order] = np.arange(len(names))
     return tuple(names[place] for place in order), places[numbers]
+
+
+def _nth(keys: Indices) -> Indices:
+    """How many earlier rows have the same key."""
+    import numpy as np
+
+    order = np.argsort(keys, kind="stable")
+    starts = np.concatenate([[True], np.diff(keys[order]) != 0])
+    place = np.arange(len(keys))
+    earlier = np.empty(len(keys), dtype=np.int64)
+    earlier[order] = place - np.maximum.accumulate(np.where(starts, place, 0))
+    return earlier
 
 
 def _numbered(codes: _Codes, numbers: Array) -> Indices:

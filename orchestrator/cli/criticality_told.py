@@ -103,10 +103,15 @@ def imbalance_of_log(path: Path, *, json_wanted: bool) -> None:
     )
 
 
+def counted(count: int, noun: str) -> str:
+    """`1 setting`, `2 settings`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def print_overview(trace: Trace, rule: Rule) -> None:
     found = overview(trace, rule)
     click.echo(
-        f"{found['settings']} settings, {found['ranks']:,} ranks, {found['collectives']:,} collectives; imbalance: "
+        f"{counted(len(trace.settings), 'setting')}, {found['ranks']:,} ranks, {found['collectives']:,} collectives; imbalance: "
         f"median {found['median_imbalance_ms']:.3g} ms, largest {found['largest_imbalance_ms']:.3g} ms"
     )
     bound_ms = rule.bound_s * 1000

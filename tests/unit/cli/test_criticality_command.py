@@ -110,6 +110,24 @@ def test_repeated_runs_become_rounds_by_work_and_throughput(tmp_path: Path) -> N
     assert (consecutive["settings"], consecutive["ranks"], consecutive["collectives"]) == (2, 6, 40)
 
 
+def test_runs_of_a_campaign_become_rounds_in_the_order_of_each_node(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    rows = [(k, node, 100 if node == "b" else 200, valid) for k, (node, valid) in enumerate(
+        [("a", "True"), ("a", "False"), ("a", "True"), ("b", "True"), ("b", "True"), ("b", "False")])]  # fmt: skip
+    path.write_text(
+        "threads,mode,replicate,throughput_kbps,node,valid\n"
+        + "".join(
+            f"1,readers,{k},{'' if valid == 'False' else value},{node},{valid}\n" for k, node, value, valid in rows
+        )
+    )
+    options = ("--rank", "node", "--in-order", "--setting", "threads,mode", "--throughput", "throughput_kbps",
+               "--work", "threads", "--bound-ms", 0, "--from-ms", 0)  # fmt: skip
+    found = told("inconsistency", path, *options)
+    assert (found["ranks"], found["collectives"]) == (2, 2)
+    critical = found["sets"][-1]  # type: ignore[index]
+    assert (critical["always"], critical["sometimes"]) == (1, 1)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
