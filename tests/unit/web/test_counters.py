@@ -114,3 +114,9 @@ def test_one_mode_is_nothing_to_tell_apart(counted: Configuration, store: Memory
     one = store.campaigns.configurations(counted.campaign_id, verdict="unimodal")[0]
     with pytest.raises(ConflictError, match="one density mode"):
         counters.apart(store, one.campaign_id, one.setting_id, one.mode)
+
+
+def test_the_report_has_a_section_where_something_was_counted(counted: Configuration, browser: httpx.Client) -> None:
+    report = unescape(browser.get(f"/api/v1/campaigns/{counted.campaign_id}/report").text)
+    assert "Which counters tell the modes of flagged configurations apart" in report
+    assert "context-switches (perf)" in report
