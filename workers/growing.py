@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping
 from itertools import groupby
 
 from orchestrator.contracts.campaigns import Configuration
-from orchestrator.contracts.rounds import ADAPTIVE, Decision, Due, Growth
+from orchestrator.contracts.rounds import ACTIVE, ADAPTIVE, Decision, Due, Growth
 from orchestrator.store.ports import Store
+from workers.choosing import active
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +53,7 @@ def _next(configurations: list[Configuration], most: int) -> tuple[int | None, s
     return min(max(needed), most), "grows"
 
 
-POLICIES: Mapping[str, Policy] = {ADAPTIVE: adaptive}
+POLICIES: Mapping[str, Policy] = {ACTIVE: active, ADAPTIVE: adaptive}
 
 
 def decide(store: Store) -> int:

@@ -28,7 +28,7 @@ def spread_out(names: Sequence[str], rows: Sequence[Sequence[str]], count: int, 
     kernel, points = Kernel(numeric=factors.numeric), factors.measured[some]
     covariance = kernel.matrix(points, points, kernel.start())
     found = _least_variance(covariance, np.full(len(some), NOISE), np.ones(len(some)), min(count, len(some)))
-    return some[found].tolist()
+    return [int(at) for at in some[found]]
 
 
 def choose(predictor: Predictor, rows: Sequence[Sequence[str]], count: int) -> list[int]:
@@ -46,7 +46,7 @@ def choose(predictor: Predictor, rows: Sequence[Sequence[str]], count: int) -> l
     noise = np.pi / 2 * (width / 2.563) ** 2 / float(np.median(predictor.measured.runs))
     covariance = process.covariance(factors.scaled(factors.codes(asked)))
     weight = 1 / (width**2 + found.deviation**2)
-    return some[_least_variance(covariance, noise, weight, min(count, len(some)))].tolist()
+    return [int(at) for at in some[_least_variance(covariance, noise, weight, min(count, len(some)))]]
 
 
 def expected_distance(predictor: Predictor, rows: Sequence[Sequence[str]]) -> Array:

@@ -9,6 +9,8 @@ FIXED = 150
 """Runs of every setting, as in the published study: what adaptive campaigns are compared with."""
 ADAPTIVE = "adaptive"
 """The policy of studies with `adaptive:`: every setting is measured as often as its fits ask for."""
+ACTIVE = "active"
+"""The policy of studies with `active:`: of all settings, those are measured that tell most of the others."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

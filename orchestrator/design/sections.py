@@ -77,6 +77,25 @@ class Adaptive(Part):
         return self
 
 
+class Active(Part):
+    """Settings that follow the predictions: a part that fills the space, then those that tell most of the others."""
+
+    first: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] = 0.05
+    """The part of all settings that is measured before anything is predicted; at least 10 settings."""
+    batch: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] = 0.02
+    """The part of all settings that each further round adds."""
+    most: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = 0.5
+    """The part of all settings that is measured at most."""
+    good_enough: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] = 0.15
+    """It ends when the distance to expect between predictions and samples of what is left is no more than this."""
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        if self.most < self.first:
+            raise ValueError(f"most: {self.most} is less than the first part of {self.first}")
+        return self
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Engine:
     """A benchmark and its options."""

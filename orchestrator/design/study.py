@@ -29,6 +29,7 @@ from orchestrator.design.parts import (
     short_form,
 )
 from orchestrator.design.sections import (
+    Active,
     Adaptive,
     Canaries,
     Engine,
@@ -43,7 +44,7 @@ MAX_CONFIGURATIONS = 2_000_000
 MAX_JOBS = 2_000_000
 MAX_COMPARISONS = 20_000_000
 """Settings times exclusions: more would take minutes."""
-_OPTIONAL = frozenset({"adaptive", "canaries"})
+_OPTIONAL = frozenset({"active", "adaptive", "canaries"})
 """Sections that are left out where there are none: the digests of studies stay as they were."""
 PRESETS = files("orchestrator.design") / "presets"
 
@@ -72,6 +73,8 @@ class Study(Part):
     """Empty: the defaults of the analysis, which are looked up when they are written out, for that takes SciPy."""
     canaries: Canaries | None = None
     """Measured by every node at intervals, beside all others."""
+    active: Active | None = None
+    """The campaign grows: those settings are measured that tell most of the others."""
     adaptive: Adaptive | None = None
     """The campaign grows: every setting is measured as often as its fits ask for."""
     rerun_of: Title | None = None
@@ -98,6 +101,14 @@ class Study(Part):
                     raise WrongError("replicates", what=what)
                 return {**given, "replicates": pilot}
         return given
+
+    @model_validator(mode="after")
+    def _grows_in_one_way(self) -> Self:
+        if self.active is not None and self.adaptive is not None:
+            raise WrongError("active", what="chooses settings, `adaptive` their runs: write one of both")
+        if self.active is not None and self.canaries is not None:
+            raise WrongError("active", what="may leave canaries unmeasured: write one of both")
+        return self
 
     @model_validator(mode="after")
     def _something_to_do(self) -> Self:

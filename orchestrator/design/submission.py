@@ -10,7 +10,8 @@ from orchestrator.contracts.campaigns import Submission
 from orchestrator.contracts.designs import Design, Setting
 from orchestrator.contracts.errors import StudyError
 from orchestrator.contracts.jobs import PlannedJob
-from orchestrator.contracts.rounds import ADAPTIVE, Growth
+from orchestrator.contracts.rounds import ACTIVE, ADAPTIVE, Growth
+from orchestrator.design.beginning import begun
 from orchestrator.design.canary_plan import with_canaries
 from orchestrator.design.expand import expand
 from orchestrator.design.plan import dealt, plan
@@ -45,8 +46,13 @@ def submission(
 
 
 def _planned(study: Study, nodes: Sequence[str]) -> tuple[Design, list[PlannedJob]]:
-    """Settings and jobs; canaries have a schedule of their own, and so a number of replicates."""
+    """Settings and jobs, of an active study those of its first part.
+
+    Canaries have a schedule of their own, and so a number of replicates.
+    """
     design = expand(study)
+    if study.active is not None:
+        return begun(design, plan(study, design, nodes), study.active.first, seed=study.order.seed)
     if study.canaries is None:
         return design, plan(study, design, nodes)
     places = {one.levels: one.ordinal for one in design.settings}
@@ -59,11 +65,12 @@ def _planned(study: Study, nodes: Sequence[str]) -> tuple[Design, list[PlannedJo
 
 def _growth(study: Study) -> Growth | None:
     """How the campaign grows after its first round."""
-    if study.adaptive is None:
+    grows = study.active or study.adaptive
+    if grows is None:
         return None
     return Growth(
-        policy=ADAPTIVE,
-        options=study.adaptive.model_dump(mode="json"),
+        policy=ADAPTIVE if study.active is None else ACTIVE,
+        options=grows.model_dump(mode="json"),
         replicates_per_job=study.replicates_per_job,
         randomised=study.order.kind == "randomised",
         seed=study.order.seed,
@@ -104,7 +111,7 @@ def rerun(
     if shares:
         dealt_to = sorted({node for of_setting in shares.values() for node in of_setting})
         changes["placement"] = {"kind": "pinned", "nodes": dealt_to}
-    left_out = ("replicates_per_job", "adaptive", "canaries")  # a re-run is as large as it was said to be
+    left_out = ("replicates_per_job", "active", "adaptive", "canaries")  # a re-run is as large as it was said to be
     inherited = {key: value for key, value in parent.study.items() if key not in left_out}
     study = Study.from_dict({**inherited, **changes})
     child = submission(study, nodes=nodes, parent_id=parent_id)
