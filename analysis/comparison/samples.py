@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import false_discovery_control, ks_2samp, wasserstein_distance
+from scipy.stats import false_discovery_control, kstwo, wasserstein_distance
 
 from analysis.arrays import Array
 from analysis.comparison.shifts import Shift, shift
@@ -52,14 +53,14 @@ def compare(
     """
     ascending = _ascending(a), _ascending(b)
     _check(quantiles, confidence)
-    test = ks_2samp(*ascending, method="asymp")  # the exact p-value fails on ties, and hardly differs at 30 values
+    distance = _ks(*ascending)
     return Comparison(
         n_a=len(ascending[0]),
         n_b=len(ascending[1]),
         shifts=tuple(shift(*ascending, q, confidence=confidence) for q in quantiles),
         wasserstein=float(wasserstein_distance(*ascending)),
-        ks=float(test.statistic),
-        ks_p=float(test.pvalue),
+        ks=distance,
+        ks_p=_ks_p(distance, round(len(ascending[0]) * len(ascending[1]) / (len(ascending[0]) + len(ascending[1])))),
     )
 
 
@@ -72,6 +73,22 @@ def false_discovery(compared: Sequence[Comparison]) -> list[FalseDiscovery]:
     return [
         FalseDiscovery(ks=float(ks), shifts=tuple(shifts.tolist())) for ks, shifts in zip(of_ks, of_shifts, strict=True)
     ]
+
+
+def _ks(a: Array, b: Array) -> float:
+    """The largest distance between the empirical distribution functions of two ascending samples."""
+    both = np.concatenate([a, b])
+    apart = np.searchsorted(a, both, side="right") / len(a) - np.searchsorted(b, both, side="right") / len(b)
+    return float(np.max(np.abs(apart)))
+
+
+@lru_cache(maxsize=65_536)
+def _ks_p(distance: float, n: int) -> float:
+    """Its p-value at the effective sample size n: the exact one fails on ties, and hardly differs at 30 values.
+
+    Samples of n values each have n + 1 distances, while scipy takes milliseconds for one: it is kept.
+    """
+    return float(np.clip(kstwo.sf(distance, n), 0.0, 1.0))
 
 
 def _ascending(values: ArrayLike) -> Array:

@@ -188,8 +188,11 @@ class Analyses(Protocol):
     def judge(self, campaign_id: int, version: str, judgements: Sequence[Judgement]) -> bool:
         """Make verdicts final; False (and nothing stored) when an analysis has been opened meanwhile."""
 
-    def fitted(self, campaign_id: int, *, verdict: str | None = None) -> Iterator[Fitted]:
-        """Analysed configurations with sample and selection, in order of setting and mode; streamed."""
+    def fitted(self, campaign_id: int, *, verdict: str | None = None, whole: bool = True) -> Iterator[Fitted]:
+        """Analysed configurations with sample and selection, in order of setting and mode; streamed.
+
+        Not `whole`: without selections, which are ten times as large as all the rest.
+        """
 
 
 class Versions(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import median
 
 from markupsafe import Markup
@@ -18,8 +19,12 @@ from orchestrator.report.svg import element
 from orchestrator.report.units import Unit, ticks
 from orchestrator.store.ports import Store
 
-MOST = 1_000
-"""Configurations that are compared while somebody waits; `modescope compare` takes any number."""
+MOST = 30_000
+"""Configurations that are compared while somebody waits, a millisecond each; `modescope compare` takes any number."""
+ROWS = 100
+"""On one page."""
+KEPT = 4
+"""Comparisons that are kept for their further pages."""
 QUANTILES = (0.1, 0.5, 0.9)
 FDR = 0.05
 DRAWN = 40
@@ -46,7 +51,12 @@ class Content:
     problem: str | None = None
     compared: Compared | None = None
     quantiles: tuple[Row, ...] = ()
-    changed: tuple[Pair, ...] = ()
+    changed: int = 0
+    """Configurations that have another distribution."""
+    rows: tuple[Pair, ...] = ()
+    """Those of one page, what changed most first."""
+    number: int = 1
+    pages: int = 1
     verdicts: Counter[tuple[str, str]] | None = None
     picture: Markup | None = None
     unit: Unit | None = None
@@ -54,8 +64,8 @@ class Content:
     fdr: float = FDR
 
 
-def gather(store: Store, campaign_id: int, other_id: int | None) -> Content:
-    """Raises NotFoundError. Without another campaign it is the parent, and else nothing is compared yet."""
+def gather(store: Store, campaign_id: int, other_id: int | None, number: int = 1) -> Content:
+    """Page `number` of it; without another campaign beside its parent, if it has one. Raises NotFoundError."""
     campaign = store.campaigns.get(campaign_id)
     choices = _choices(store, campaign)
     chosen = other_id if other_id is not None else campaign.parent_id
@@ -66,26 +76,49 @@ def gather(store: Store, campaign_id: int, other_id: int | None) -> Content:
         said = f"More than {MOST:,} configurations: run `modescope compare {other.id} {campaign.id} --out changes.csv`"
         return Content(campaign=campaign, other=other, choices=choices, problem=said)
     try:
-        tables = [_table(store, one) for one in (other, campaign)]
-        found = compare_tables(
-            tables[0][0], tables[1][0], quantiles=QUANTILES, verdicts=(tables[0][1], tables[1][1])
-        )  # fmt: skip
+        found = _compared(_Asked(store, (other, campaign)))
     except TableError as nothing:
         return Content(campaign=campaign, other=other, choices=choices, problem=str(nothing))
     changed = tuple(sorted((p for p in found.pairs if p.changed(FDR)), key=lambda pair: -pair.comparison.ks))
+    pages = max(1, -(-len(changed) // ROWS))
+    number = min(number, pages)
     return Content(
         campaign=campaign,
         other=other,
         choices=choices,
         compared=found,
         quantiles=tuple(_row(found, place, q) for place, q in enumerate(QUANTILES)),
-        changed=changed,
+        changed=len(changed),
+        rows=changed[(number - 1) * ROWS :][:ROWS],
+        number=number,
+        pages=pages,
         verdicts=found.verdicts(),
         picture=_picture(changed[:DRAWN]) if changed else None,
         unit=units.fitting(
             median(pair.comparison.shifts[1].b for pair in found.pairs), metric_of(store, campaign).unit
         ),
     )
+
+
+class _Asked:
+    """Two campaigns as a key: their samples are the same as long as their versions in this ledger are."""
+
+    def __init__(self, store: Store, campaigns: tuple[Campaign, Campaign]) -> None:
+        self.store, self.campaigns = store, campaigns
+        self._key = (store.ledger, *((one.id, store.campaigns.version(one.id)) for one in campaigns))
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Asked) and other._key == self._key
+
+
+@lru_cache(maxsize=KEPT)
+def _compared(asked: _Asked) -> Compared:
+    """All that both have. Raises TableError."""
+    (a, verdicts_a), (b, verdicts_b) = (_table(asked.store, one) for one in asked.campaigns)
+    return compare_tables(a, b, quantiles=QUANTILES, verdicts=(verdicts_a, verdicts_b))
 
 
 def _choices(store: Store, campaign: Campaign) -> tuple[Campaign, ...]:
@@ -101,7 +134,7 @@ def _table(store: Store, campaign: Campaign) -> tuple[Table, dict[tuple[str, ...
     }  # fmt: skip
     ordinals = {one.setting_id: one.ordinal for one in store.campaigns.configurations(campaign.id)}
     samples, verdicts = [], {}
-    for fitted in store.analyses.fitted(campaign.id):
+    for fitted in store.analyses.fitted(campaign.id, whole=False):
         setting = of_setting.get(ordinals[fitted.setting_id])
         if setting is None:
             continue

@@ -21,7 +21,8 @@ def show(
     campaign_id: CampaignId,
     store: Ledger,
     other: Annotated[int | None, Query(alias="with", ge=1, le=2**31 - 1)] = None,
+    number: Annotated[int, Query(alias="page", ge=1, le=1_000_000)] = 1,
 ) -> Response:
     """What changed since the other one, by default the campaign it measures again."""
-    content = comparison.gather(store, campaign_id, other)
+    content = comparison.gather(store, campaign_id, other, number)
     return page(request, "comparison.html", content=content, campaign=content.campaign)

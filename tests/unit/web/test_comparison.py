@@ -37,7 +37,7 @@ def test_what_moved_is_drawn(store: MemoryStore, rerun: tuple[int, int], monkeyp
     monkeypatch.setattr(comparison, "FDR", 1.0)
     content = comparison.gather(store, rerun[1], rerun[0])
     assert content.picture is not None
-    assert content.picture.count("<circle") == len(content.changed) > 0
+    assert content.picture.count("<circle") == len(content.rows) == content.changed > 0
 
 
 def test_there_may_be_nothing_to_compare_with(browser: httpx.Client, store: MemoryStore) -> None:
@@ -54,6 +54,17 @@ def test_a_large_study_is_left_to_the_command(
     monkeypatch.setattr(comparison, "MOST", 1)
     text = browser.get(f"/campaigns/{rerun[1]}/compare").text
     assert f"<code>modescope compare {rerun[0]} {rerun[1]} --out changes.csv</code>" in text
+
+
+def test_what_changed_comes_in_pages_and_is_worked_out_once(
+    store: MemoryStore, rerun: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparison, "FDR", 1.0)
+    monkeypatch.setattr(comparison, "ROWS", 1)
+    first, beyond = (comparison.gather(store, rerun[1], rerun[0], number) for number in (1, 99))
+    assert first.compared is beyond.compared
+    assert first.pages == first.changed == beyond.number
+    assert len(first.rows) == 1
 
 
 @pytest.mark.parametrize("other", ["0", "none", "99999999999"])
