@@ -94,10 +94,13 @@ def rerun(
     """Start it, as a child campaign; sending the form twice starts one. Of the sizes, `by` says which counts."""
     found = store.campaigns.configurations(campaign_id)
     chosen = repetition.of_settings(set(map(int, settings.split())), campaign_id, found)
-    wanted = {"replicates": replicates, "hours": hours, "power": power, "target": target}
-    if by != "replicates" and wanted[by] is None:
+    sizes = {
+        "replicates": Size(replicates=replicates), "hours": Size(hours=hours), "power": Size(power=power),
+        "target": Size(target=target),
+    }  # fmt: skip
+    size = sizes[by]
+    if by != "replicates" and size == Size():
         raise RequestError(f"{by}: it was chosen, and left empty")
-    size = Size(**{by: wanted[by]})
     child, _ = repetition.submit(store, campaign_id, chosen, key=key, size=size, nodes=nodes)
     return see(f"/campaigns/{child.id}")
 
