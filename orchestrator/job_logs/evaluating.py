@@ -16,6 +16,7 @@ from rich.table import Table
 from analysis.log_prediction.evaluation import Evaluation, evaluate
 from analysis.log_prediction.published import regressors
 from analysis.log_prediction.published.procedure import Chosen
+from analysis.log_prediction.scores import Score
 from orchestrator.cli import files
 from orchestrator.contracts.errors import MissingPartError, TableError
 from orchestrator.job_logs import jobs as from_table
@@ -110,14 +111,19 @@ def left_out(chosen: from_table.Chosen, report: Report) -> None:
 
 
 def told(found: Evaluated) -> dict[str, Any]:
-    """{direction: {file_system: {model: {r2, r2_log, within_r2, n, coverage90}}}}."""
+    """{direction: {file_system: {model: {r2, r2_log, within_r2, n, coverage90}}}}; None where nothing varies."""
     return {
         direction: {
-            name: {model: asdict(models[model]) for model in MODELS if model in models}
+            name: {model: _finite(models[model]) for model in MODELS if model in models}
             for name, models in by_file_system.items()
         }
         for direction, by_file_system in found.evaluation.scores().items()
     }
+
+
+def _finite(one: Score) -> dict[str, float | None]:
+    """JSON has no NaN."""
+    return {name: value if np.isfinite(value) else None for name, value in asdict(one).items()}
 
 
 def as_table(found: Evaluated) -> Table:
@@ -129,7 +135,8 @@ def as_table(found: Evaluated) -> Table:
         for file_system, models in by_file_system.items():
             for model, one in models.items():
                 numbers = (one["r2"], one["r2_log"], one["within_r2"])
-                cells = (*(f"{value:.3f}" for value in numbers), f"{100 * one['coverage90']:.1f} %", f"{one['n']:,}")
+                shares = ("-" if value is None else f"{value:.3f}" for value in numbers)
+                cells = (*shares, f"{100 * one['coverage90']:.1f} %", f"{one['n']:,}")
                 shown.add_row(direction, file_system, model, *cells, style="bold" if model == "best" else None)
     return shown
 

@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from markupsafe import Markup
-from scipy.stats import gaussian_kde
 
 from analysis.arrays import Array
 from orchestrator.report.svg import element, path
 
-WIDTH = 560.0
+WIDTH = 640.0
 ROW = 22.0
-LEFT = 210.0  # for labels
+LEFT = 270.0  # for labels
 POINTS = 1200  # of a scatter plot
 COLUMNS = 160  # of a heat map
 RATIO = 3.0  # violins reach from a third to three times
@@ -23,13 +22,13 @@ SERIES = 5  # colours of the style sheet
 
 def scatter(measured: Array, predicted: Array, *, label: str) -> Markup:
     """Predicted over measured throughput, both logarithmic, with the line where they are equal."""
-    size, pad = 330.0, 46.0
+    size, pad = 360.0, 56.0
     every = max(1, math.ceil(len(measured) / POINTS))
     x, y = np.log10(measured[::every]), np.log10(predicted[::every])
     low, high = float(min(x.min(), y.min())) - 0.05, float(max(x.max(), y.max())) + 0.05
 
     def place(value: float) -> float:
-        return (value - low) / (high - low) * (size - pad - 8)
+        return (value - low) / (high - low) * (size - pad - 26)
 
     marks = [
         element("circle", cx=left, cy=top, r=1.8, class_="c1", fill_opacity="0.45", stroke="none")
@@ -37,7 +36,7 @@ def scatter(measured: Array, predicted: Array, *, label: str) -> Markup:
     ]
     axes = [
         element("text", "measured, MiB/s", x=(size + pad) / 2, y=size - 8, text_anchor="middle"),
-        element("text", "predicted", x=6, y=14),
+        element("text", "predicted, MiB/s", x=6, y=12),
     ]
     for value in _decades(low, high):
         at = place(math.log10(value))
@@ -50,6 +49,8 @@ def scatter(measured: Array, predicted: Array, *, label: str) -> Markup:
 
 def violins(errors: Mapping[str, Array], *, label: str) -> Markup:
     """The distribution of predicted / measured, a row each, logarithmic; the line is where they are equal."""
+    from scipy.stats import gaussian_kde  # a second that the pages do without
+
     height = ROW * 1.4
     wide = WIDTH - LEFT - 20
     grid = np.linspace(-math.log(RATIO), math.log(RATIO), 120)

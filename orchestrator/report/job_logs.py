@@ -125,10 +125,12 @@ def _doubt(trained: int, factor: float, inside: float, tested: int) -> str:
 def _errors(found: Evaluated, keys: Sequence[OfKey]) -> dict[str, np.ndarray]:
     evaluation, best = found.evaluation, found.evaluation.predictions["best"]
     errors = {}
+    differing = [part for part in range(len(keys[0].key)) if len({one.key[part] for one in keys}) > 1] if keys else []
     for one in sorted(keys, key=lambda one: -one.tested)[:SHOWN_KEYS]:
         members = evaluation.tested & np.array([key[1:] == one.key for key in evaluation.jobs.keys])
         members &= np.isfinite(best.middle)
-        errors[" ".join(one.key)[-34:]] = best.middle[members] - np.log(evaluation.jobs.throughput[members])
+        name = " ".join(one.key[part] for part in differing) or " ".join(one.key)
+        errors[name] = best.middle[members] - np.log(evaluation.jobs.throughput[members])
     return errors
 
 

@@ -27,6 +27,7 @@ from orchestrator.web.routers import (
     configuration,
     counters,
     flagged,
+    job_logs,
     new_study,
     nodes,
     predictions,
@@ -61,6 +62,7 @@ def create(
         predictions,
         comparison,
         nodes,
+        job_logs,
         access,
     ):
         app.include_router(page_of.router, include_in_schema=False)
