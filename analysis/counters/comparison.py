@@ -68,6 +68,8 @@ def outcomes(
     """One split, method after method: the training mean, the paper's form, the ten, and their stack."""
     train, test = np.array(division.train), np.array(division.test)
     y = samples.target(target)
+    if np.ptp(y[train]) == 0:
+        raise TooFewSamplesError(f"{target} does not vary between the samples to learn from")
     told = _Told(division.test, y[test], len(features.names))
     yield told.of(MEAN, np.full(len(test), y[train].mean()))
     paper = mummi.fit(samples.only(train), target, form=form)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,8 @@ from analysis.counters.samples import Samples
 
 PLACES = frozenset({"host", "node", "system", "machine", "site", "cluster", "file"})
 """Labels that say where, not what: never learned from unless asked for."""
+NUMBERED = re.compile(r"(.*_)?(id|no|number|index|case|sample|cell|config(uration)?|setting|seed)")
+"""Labels that number things: what is near by number is not alike, so they are never learned from unless asked for."""
 MOST_WORDS = 12
 """A label of words that is asked for becomes one column a word when it has at most so many."""
 DECADE = 10.0
@@ -50,9 +53,8 @@ def features(samples: Samples, factors: Sequence[str] | None = None) -> Features
 
 
 def _quantities(samples: Samples) -> list[str]:
-    return [
-        name for name, words in samples.labels.items() if name.lower() not in PLACES and _numbers(words) is not None
-    ]
+    chosen = (name for name in samples.labels if name.lower() not in PLACES and not NUMBERED.fullmatch(name.lower()))
+    return [name for name in chosen if _numbers(samples.labels[name]) is not None]
 
 
 def log_rate(rates: Array) -> Array:

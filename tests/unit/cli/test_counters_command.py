@@ -241,3 +241,20 @@ def test_without_counters_the_form_is_that_of_the_frequency_alone(tmp_path: Path
     assert model["intercept"] == pytest.approx(50, rel=0.01)
     assert model["frequency_coefficient"] == pytest.approx(4, rel=0.01)
     assert isinstance(run("rank", table).exception, RequestError)
+
+
+@pytest.mark.usefixtures("three_methods")
+def test_methods_have_nothing_to_learn_of_a_target_that_does_not_vary(tmp_path: Path) -> None:
+    same = write(tmp_path / "same.csv", {"c1": np.linspace(1, 2, 20), "runtime": [5] * 20})
+    assert "does not vary" in str(run("compare", same, "--splits", 1).exception)
+
+
+def test_labels_that_number_things_are_not_learned_from() -> None:
+    some = Samples(
+        labels={"id": ("1", "2", "3"), "threads": ("1", "8", "16"), "host": ("1", "2", "3"), "app": ("a", "b", "c")},
+        rates={"c1": np.array([1.0, 2, 3])},
+        frequency_ghz=None,
+        targets={"runtime": np.ones(3)},
+    )
+    assert features(some).names == ("c1", "threads")
+    assert features(some, ["app"]).names == ("c1", "app=a", "app=b", "app=c")
