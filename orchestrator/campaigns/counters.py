@@ -230,7 +230,7 @@ def _watts(observed: Mapping[str, Any], zone: str, elapsed_s: float) -> float:
 
 
 def _sentence(found: Separation, *, per_cycle: bool) -> str:
-    share = f"{found.accuracy:.0%} of runs by balance, p {found.p:.3g}"
+    share = f"balanced accuracy {found.accuracy:.0%}, p {found.p:.3g}"
     if not found.tells:
         return f"The counters do not tell the modes apart ({share})"
     named = [one for one in found.tellers if one.p <= separation.TELLS_P][:3]

@@ -56,7 +56,14 @@ def violins(methods: Sequence[Method]) -> Markup:
     zero = element("line", class_="line", x1=area.x(0), x2=area.x(0), y1=0, y2=height - 22)
     rows = [part for place, one in enumerate(methods) for part in _violin(one, area, place)]
     marks = [
-        element("text", f"{value:+.0f} %", x=area.x(value), y=height - 6, text_anchor="middle", class_="soft")
+        element(
+            "text",
+            f"{value:+.0f} %" if value else "0 %",
+            x=area.x(value),
+            y=height - 6,
+            text_anchor="middle",
+            class_="soft",
+        )
         for value in (-reach, 0.0, reach)
     ]
     return _picture(height, "Error rates of each method", zero, *rows, *marks)
@@ -136,7 +143,7 @@ def _violin(method: Method, area: svg.Area, place: int) -> list[Markup]:
     middle = ROW * (place + 0.5)
     rates = np.clip(method.error_rates, area.x_low, area.x_high)
     at = np.linspace(float(rates.min()), float(rates.max()), POINTS)
-    width = _density(rates, at) * ROW * 0.45
+    width = _density(rates, at, narrowest=0.015 * (area.x_high - area.x_low)) * ROW * 0.45
     outline = [(area.x(x), middle - w) for x, w in zip(at.tolist(), width.tolist(), strict=True)]
     outline += [(area.x(x), middle + w) for x, w in zip(at[::-1].tolist(), width[::-1].tolist(), strict=True)]
     low, half, high = (area.x(float(value)) for value in np.percentile(rates, [25, 50, 75]))
@@ -148,10 +155,10 @@ def _violin(method: Method, area: svg.Area, place: int) -> list[Markup]:
     ]
 
 
-def _density(rates: Array, at: Array) -> Array:
-    """A kernel density with Silverman's width, largest 1."""
+def _density(rates: Array, at: Array, *, narrowest: float) -> Array:
+    """A kernel density with Silverman's width, but wide enough to be seen where many rates are equal; largest 1."""
     spread = min(float(rates.std()), float(np.subtract(*np.percentile(rates, [75, 25])) / 1.34) or np.inf)
-    width = max(0.9 * spread * len(rates) ** -0.2, 1e-3 * max(1.0, float(np.ptp(rates))))
+    width = max(0.9 * spread * len(rates) ** -0.2, narrowest)
     heights = np.exp(-0.5 * ((at[:, np.newaxis] - rates) / width) ** 2).sum(axis=1)
     found: Array = heights / heights.max()
     return found
