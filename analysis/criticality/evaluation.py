@@ -16,6 +16,8 @@ from analysis.errors import BadSampleError
 FOLDS = 10
 SHARE = 0.75
 MOST_FOR_GAIN = 50_000
+FEWEST_SETTINGS = 30
+"""With so many, intervals are over whole settings where settings are held back."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +135,9 @@ def evaluate(trace: Trace, examples: Examples, options: learning.Options, plan: 
     """Train, predict, compare. Raises `BadSampleError` where a part has no labels of both kinds to learn from."""
     rng = np.random.default_rng(options.seed)
     learnt = splits.learnt(plan.split, plan.share, examples.collective, examples.setting, rng)
-    together: splits.Split = "setting" if plan.split == "setting" else "collective"
+    # A handful of settings would say nothing of how much settings differ.
+    by_setting = plan.split == "setting" and len(trace.settings) >= FEWEST_SETTINGS
+    together: splits.Split = "setting" if by_setting else "collective"
     part = _Part(
         learnt=learnt,
         judged=~learnt & examples.labelled(options.rule.bound_s),

@@ -74,9 +74,10 @@ def _slow(arrival_s: Array, share: float, ties: Ties) -> Flags:
 
 
 def of_sets(trace: Trace, members: Flags, rows: Flags | None = None) -> Inconsistency:
-    """How constant these sets are; (K, R) members, and the (K,) collectives that count (all)."""
-    counted = np.ones(len(members), dtype=bool) if rows is None else rows
+    """How constant these sets are; (K, R) members, and the (K,) collectives that count (all of two ranks or more)."""
     took_part = ~np.isnan(trace.arrival_s)
+    compared = np.sum(took_part, axis=1) > 1
+    counted = compared if rows is None else rows & compared
     by_setting = [found[counted[found]] for found in trace.by_setting()]
     counts = np.array([np.sum(members[found], axis=0) for found in by_setting], dtype=np.float64)
     chances = np.array([np.sum(took_part[found], axis=0) for found in by_setting])

@@ -111,8 +111,9 @@ def counted(count: int, noun: str) -> str:
 def print_overview(trace: Trace, rule: Rule) -> None:
     found = overview(trace, rule)
     click.echo(
-        f"{counted(len(trace.settings), 'setting')}, {found['ranks']:,} ranks, {found['collectives']:,} collectives; imbalance: "
-        f"median {found['median_imbalance_ms']:.3g} ms, largest {found['largest_imbalance_ms']:.3g} ms"
+        f"{counted(len(trace.settings), 'setting')}, {counted(len(trace.ranks), 'rank')}, "
+        f"{counted(len(trace.collectives), 'collective')}; imbalance: median "
+        f"{found['median_imbalance_ms']:.3g} ms, largest {found['largest_imbalance_ms']:.3g} ms"
     )
     bound_ms = rule.bound_s * 1000
     if found["collectives_to_learn_from"] == 0:

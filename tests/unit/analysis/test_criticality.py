@@ -87,6 +87,12 @@ def test_table_one_agrees_with_sorting_and_counting(share: float) -> None:
     assert found.sometimes_only == sometimes - always
 
 
+def test_a_collective_that_one_rank_reaches_says_nothing_of_who_is_slow() -> None:
+    made = trace([[1.0, np.nan], [1.0, 2.0], [2.0, 1.0]])
+    found = c.of_sets(made, c.slow_sets(made, 0.5))
+    assert (found.collectives, found.always, found.sometimes) == (2, 0, 2)
+
+
 def test_sets_drawn_anew_overlap_as_chance_says_and_constant_sets_wholly() -> None:
     anew = trace(RNG.random((400, 40)))
     found = c.of_sets(anew, c.slow_sets(anew, 0.25))
