@@ -11,7 +11,7 @@ ARGS ?=
 EXTRAS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow check faults bench-atlas bench-confirm bench-criticality bench-counters bench-explain bench-fit bench-load bench-logs bench-node bench-sample-size bench-service-rate bench-web clean
+.PHONY: help install demo test test-slow check faults bench-atlas bench-canaries bench-confirm bench-criticality bench-counters bench-explain bench-fit bench-load bench-logs bench-node bench-prediction bench-sample-size bench-service-rate bench-web clean
 
 help: ## Show these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -43,6 +43,9 @@ bench-atlas: $(VENV)/.dev ## Time the map of the whole study in a browser
 bench-fit: $(VENV)/.dev ## Time the mixture fits
 	$(BIN)/python -m tests.benchmarks.bench_fit $(ARGS)
 
+bench-canaries: $(VENV)/.dev ## Measure what canaries say of nodes that are alike, or not
+	$(BIN)/python -m tests.benchmarks.bench_canaries $(ARGS)
+
 bench-explain: $(VENV)/.dev ## Measure what attribution names, of planted effects and of chance
 	$(BIN)/python -m tests.benchmarks.bench_explain $(ARGS)
 
@@ -54,6 +57,9 @@ bench-counters: $(VENV)/.dev ## Measure models from hardware counters on generat
 
 bench-node: $(VENV)/.dev ## Measure what an agent costs and changes, against a bare loop
 	$(BIN)/python tests/benchmarks/bench_node.py
+
+bench-prediction: $(VENV)/.dev ## Measure predicted distributions on a file of samples: ARGS=runs.csv
+	$(BIN)/python -m tests.benchmarks.bench_prediction $(ARGS)
 
 bench-sample-size: $(VENV)/.dev ## Measure what predicted sample sizes reach on real configurations
 	$(BIN)/python -m tests.benchmarks.bench_sample_size $(ARGS)

@@ -160,7 +160,8 @@ def _needed(
     """Runs that an adaptive campaign is to make, of which as large a share is set aside as of those there are."""
     if plan is None:
         return None
-    return min(-(-plan.needed(sample, found, options) * analysis.runs // len(sample)), MANY)
+    needed = plan.needed(sample, found, options, [str(job) for job in analysis.jobs])
+    return min(-(-needed * analysis.runs // len(sample)), MANY)
 
 
 def _variation(sample: Array) -> float | None:

@@ -4,6 +4,7 @@ from analysis.sample_size.adaptive import Plan, Step, grow
 from analysis.sample_size.answer import Answer, Question, answer_each, of_candidates, of_model, of_runs
 from analysis.sample_size.candidates import Candidates, choose
 from analysis.sample_size.confirm import confirm
+from analysis.sample_size.dependent import inflation
 from analysis.sample_size.enough import RESAMPLES, Need, interval, need, rounded
 from analysis.sample_size.order_statistics import order_interval
 from analysis.sample_size.precision import Precision, of_fit, of_sample
@@ -40,6 +41,7 @@ __all__ = [
     "choose",
     "confirm",
     "grow",
+    "inflation",
     "interval",
     "need",
     "of_candidates",

@@ -1,13 +1,15 @@
 """A sample that grows until its target is met: pilot, fit, top up, refit."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from analysis.mixture import Options, Selection
 from analysis.sample_size.candidates import Candidates, choose
+from analysis.sample_size.dependent import inflation
 from analysis.sample_size.enough import Need, need, rounded
 from analysis.sample_size.target import Target, centre_of_sample
 
@@ -36,9 +38,15 @@ class Plan:
             ),
         )
 
-    def needed(self, x: ArrayLike, selection: Selection, options: Options) -> int:
-        """How many runs the target asks for by this selection of x, shape (n,): not capped; at most 10^9."""
-        return rounded(need(Candidates.of(selection, options), self.target, centre_of_sample(x), x).needed)
+    def needed(self, x: ArrayLike, selection: Selection, options: Options, jobs: Sequence[str] = ()) -> int:
+        """How many runs the target asks for by this selection of x, shape (n,): not capped; at most 10^9.
+
+        More where the runs of `jobs` (n,) are alike.
+        """
+        found = need(Candidates.of(selection, options), self.target, centre_of_sample(x), x)
+        rng = np.random.default_rng(options.seed)
+        factor = inflation(x, jobs, self.target.quantiles, rng=rng) if jobs else 1.0
+        return rounded(found.times(factor).needed)
 
 
 @dataclass(frozen=True, kw_only=True)

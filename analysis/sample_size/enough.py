@@ -6,7 +6,7 @@ the fit's) under the selected mixture, and under mixtures that hold three quarte
 docs/sample-size.md).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, inf, isfinite
 
 import numpy as np
@@ -32,6 +32,12 @@ class Need:
     by_sample: float  # for the sample's quantile under the selected mixture
     pilot: int  # runs there are; 0 for a known model
     max_n: int
+
+    def times(self, inflation: float) -> "Need":
+        """For so many times as many runs: those of a job are alike (`dependent.inflation`)."""
+        by_fit = None if self.by_fit is None else self.by_fit * inflation
+        needed, by_sample = self.needed * inflation, self.by_sample * inflation
+        return replace(self, needed=needed, by_fit=by_fit, by_sample=by_sample)
 
     @property
     def n(self) -> int:

@@ -54,7 +54,8 @@ BEGIN
     INSERT INTO rounds (campaign_id, number, settings, runs, record)
     VALUES (p_campaign, p_number, v_settings, v_runs, p_record);
     PERFORM tell('campaign_round', CASE WHEN v_settings = 0 THEN format('round %s was the last', p_number) ELSE
-        format('round %s: %s settings go on, with %s runs more', p_number, v_settings, v_runs) END, p_campaign, NULL);
+        format('round %s: %s more runs of %s of %s settings', p_number, v_runs, v_settings, v_campaign.setting_count)
+        END, p_campaign, NULL);
     RETURN true;
 END $$;
 

@@ -30,7 +30,10 @@ def canaries(*, campaign_id: int, service: Service, as_json: bool) -> None:
 
 
 def _tell(found: CanaryReport) -> None:
-    click.echo(f"{len(found.settings)} canaries in {len(found.modes)} modes; margin {100 * found.margin:g} %.")
+    from orchestrator import words
+
+    watched = f"{words.counted(len(found.settings), 'setting')} in {words.counted(len(found.modes), 'mode')}"
+    click.echo(f"By {watched}; margin {100 * found.margin:g} %.")
     width = max(len(one.node) for one in found.nodes)
     for one in found.nodes:
         click.echo(

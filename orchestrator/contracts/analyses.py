@@ -28,6 +28,8 @@ class Analysis:
     """Throughputs of the valid runs, in order of replicate; without those that the options set aside as warm-up."""
     runs: int
     """How many valid runs there are, those set aside too."""
+    jobs: tuple[int, ...] = ()
+    """The job of each run of the sample."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,6 +56,8 @@ class SampleSize:
     sizes: list[int]
     refused: str | None
     """Why there is no standard error."""
+    inflation: float
+    """So many times as many runs are needed, and counted in here, because those of a job are alike; 1: they are not."""
 
 
 def of(page: ConfigurationPage, target: sizes.Target, *, resamples: int = 0) -> SampleSize:
@@ -66,38 +69,57 @@ def of(page: ConfigurationPage, target: sizes.Target, *, resamples: int = 0) -> 
         raise ConflictError("this configuration is not analysed yet: there is no fit to tell a sample size from")
     selection, sample = Selection.from_dict(page.selection), np.array(curves.sample_of(page))
     try:
-        return _told(selection, sample, target, resamples)
+        return _told(selection, sample, target, resamples, _inflation(page, sample, target))
     except AnalysisError as error:
         raise RequestError(str(error)) from error
 
 
-def _told(selection: Selection, sample: Array, target: sizes.Target, resamples: int) -> SampleSize:
+def _inflation(page: ConfigurationPage, sample: Array, target: sizes.Target) -> float:
+    jobs = [str(run.position) for run in page.runs if run.counts and run.value is not None]
+    return sizes.inflation(sample, jobs, target.quantiles, rng=np.random.default_rng(0))
+
+
+def _told(selection: Selection, sample: Array, target: sizes.Target, resamples: int, inflation: float) -> SampleSize:
     candidates = sizes.Candidates.of(selection, Options())
     asked, drawn = np.random.default_rng(0).spawn(2)
     answer = sizes.of_candidates(sample, candidates, target, rng=asked)
     low, high = (None, None)
     if resamples:
-        low, high = sizes.interval(candidates, target, sample, rng=drawn, resamples=resamples)
-    told = sorted({*sizes.sizes(target.max_n), answer.runs, answer.need.n})
-    gammas = np.array([answer.gammas(target, n) for n in told], dtype=object).T.tolist()
+        low, high = (
+            sizes.rounded(end * inflation)
+            for end in sizes.interval(candidates, target, sample, rng=drawn, resamples=resamples)
+        )
+    need, larger = answer.need.times(inflation), inflation**0.5
+    told = sorted({*sizes.sizes(target.max_n), answer.runs, need.n})
+    gammas = np.array([_times(answer.gammas(target, n), larger) for n in told], dtype=object).T.tolist()
     ends = [] if answer.without_model is None else answer.without_model.intervals
     return SampleSize(
         runs=answer.runs,
-        n=answer.need.n,
-        met=answer.need.met,
+        n=need.n,
+        met=need.met,
         max_n=target.max_n,
-        n_wanted=answer.need.uncapped,
+        n_wanted=need.uncapped,
         n_low=low,
         n_high=high,
-        n_fit=None if answer.need.by_fit is None else sizes.rounded(answer.need.by_fit),
-        n_sample=sizes.rounded(answer.need.by_sample),
+        n_fit=None if need.by_fit is None else sizes.rounded(need.by_fit),
+        n_sample=sizes.rounded(need.by_sample),
         n_confirm=None if answer.without_model is None else answer.without_model.confirm,
         quantiles=[
             OfQuantile(
-                q=one.q, value=one.value, standard_error=one.error(answer.runs), gamma=gamma, low=first, high=last
+                q=one.q,
+                value=one.value,
+                standard_error=_times([one.error(answer.runs)], larger)[0],
+                gamma=gamma,
+                low=first,
+                high=last,
             )
             for one, gamma, (first, last) in zip(answer.precisions, gammas, ends, strict=True)
         ],
         sizes=told,
         refused=answer.refused,
+        inflation=inflation,
     )
+
+
+def _times(errors: Sequence[float | None], factor: float) -> list[float | None]:
+    return [None if error is None else error * factor for error in errors]

@@ -283,6 +283,8 @@ def test_the_first_runs_of_every_job_are_set_aside_as_warm_up(store: StoreUnderT
     agent.work_off()
     batch = leased(store)
     assert next((one.sample, one.runs) for one in batch.analyses) == ((1000.0, 2000.0, 4000.0, 5000.0), 6)
+    jobs = [job.id for job in store.jobs.of_campaign(campaign_id)]
+    assert batch.analyses[0].jobs == (jobs[0], jobs[0], jobs[1], jobs[1])
     store.analyses.store(batch, results(batch))
     first, *_ = store.analyses.fitted(campaign_id)
     assert first.sample == (1000.0, 2000.0, 4000.0, 5000.0)

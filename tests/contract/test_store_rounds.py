@@ -212,7 +212,7 @@ def test_rounds_are_kept_and_told(store: StoreUnderTest) -> None:
     assert (second.number, second.settings, second.runs, second.record) == (2, 0, 0, {"met": 3})
     assert first.decided_at <= second.decided_at
     told = [one.message for one in store.campaigns.events(campaign_id) if one.kind is EventKind.CAMPAIGN_ROUND]
-    assert told == ["round 2 was the last", "round 1: 2 settings go on, with 5 runs more"]
+    assert told == ["round 2 was the last", "round 1: 5 more runs of 2 of 3 settings"]
 
 
 def test_settings_may_begin_without_any_run(store: StoreUnderTest) -> None:

@@ -14,6 +14,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import text
 
+from orchestrator.contracts.analyses import options_digest
 from orchestrator.contracts.errors import SchemaError, UnavailableError
 from orchestrator.store import schema
 from orchestrator.store.models import Base
@@ -122,6 +123,8 @@ def test_the_first_ledger_is_upgraded_with_all_its_rows_and_its_campaign_goes_on
         progress = store.campaigns.progress(1)
         assert (progress.valid_runs, progress.invalid_runs, dict(progress.jobs)) == (5, 1, {"queued": 1, "done": 1})
         assert dict(progress.verdicts) == {"unimodal": 1}
+        (version,) = store.versions.of_campaign(1)
+        assert (version.shown, version.digest) == (True, options_digest(version.options))
         assert counters.differences(empty_database_url) == []
         agent = Agent(store, "n1")  # type: ignore[arg-type]  # it needs nothing of a store under test here
         agent.work_off()

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 
 from orchestrator.contracts.analyses import Analysis, Batch, Fitted, Judgement, Result
 from orchestrator.contracts.campaigns import State
-from orchestrator.store.memory.samples import sample, sample_digest
+from orchestrator.store.memory.samples import sample, sample_digest, sample_jobs
 from orchestrator.store.memory.tables import AnalysisRow, CampaignRow, Tables, transaction
 from orchestrator.store.rules import ANALYSIS_LEASE_S
 
@@ -105,6 +105,7 @@ def _leased(row: AnalysisRow) -> Analysis:
         options=dict(campaign.submission.analysis_options),
         sample=sample(row.setting, row.mode),
         runs=len(row.setting.valid),
+        jobs=sample_jobs(row.setting),
     )
 
 

@@ -56,7 +56,7 @@ class Rounds:
                 record=dict(decision.record),
             )
         )
-        told = f"round {decision.number}: {settings} settings go on, with {runs} runs more"
+        told = f"round {decision.number}: {runs} more runs of {settings} of {len(row.settings)} settings"
         last = f"round {decision.number} was the last"
         self.tables.tell(EventKind.CAMPAIGN_ROUND, told if settings else last, campaign_id=row.id)
         self.tables.notify()

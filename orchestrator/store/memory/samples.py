@@ -50,6 +50,12 @@ def sample(setting: SettingRow, mode: str) -> tuple[float, ...]:
     return tuple(row.run.values[column] for _, row in sorted(setting.valid.items()) if row.run.id not in aside)
 
 
+def sample_jobs(setting: SettingRow) -> tuple[int, ...]:
+    """The job of each run of `sample`."""
+    aside = warm_up(setting)
+    return tuple(row.job.id for _, row in sorted(setting.valid.items()) if row.run.id not in aside)
+
+
 def warm_up(setting: SettingRow) -> set[UUID]:
     """Ids of the first runs of every job that the analysis sets aside."""
     discard = int(str(setting.campaign.submission.analysis_options.get("discard", 0)))

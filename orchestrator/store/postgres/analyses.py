@@ -30,13 +30,16 @@ _RENEW = text("""
 # aside as warm-up.
 _SAMPLES = text("""
     SELECT a.id, a.campaign_id, a.setting_id, a.mode, a.digest, c.analysis_options AS options, t.valid_runs AS runs,
-           ARRAY(SELECT k.value FROM (
-                     SELECT r."values"[array_position(t.modes, a.mode)] AS value, r.replicate,
-                            row_number() OVER (PARTITION BY r.job_id ORDER BY r.started_at, r.replicate) AS place
-                     FROM runs AS r WHERE r.setting_id = a.setting_id AND r.validity = 'valid') AS k
-                 WHERE k.place > coalesce((c.analysis_options ->> 'discard')::integer, 0)
-                 ORDER BY k.replicate) AS sample
+           made.sample, made.jobs
     FROM analyses AS a JOIN settings AS t ON t.id = a.setting_id JOIN campaigns AS c ON c.id = a.campaign_id
+    CROSS JOIN LATERAL (
+        SELECT coalesce(array_agg(k.value ORDER BY k.replicate), '{}') AS sample,
+               coalesce(array_agg(k.job_id ORDER BY k.replicate), '{}') AS jobs
+        FROM (
+            SELECT r."values"[array_position(t.modes, a.mode)] AS value, r.replicate, r.job_id,
+                   row_number() OVER (PARTITION BY r.job_id ORDER BY r.started_at, r.replicate) AS place
+            FROM runs AS r WHERE r.setting_id = a.setting_id AND r.validity = 'valid') AS k
+        WHERE k.place > coalesce((c.analysis_options ->> 'discard')::integer, 0)) AS made
     WHERE a.token = :token ORDER BY a.id
 """)
 _UNJUDGED = text("""
@@ -143,7 +146,7 @@ def _as_json(confirmation: Mapping[str, Any] | None) -> str | None:
 
 
 def _analysis(row: Any) -> Analysis:
-    return Analysis(**{**row._mapping, "sample": tuple(row.sample)})
+    return Analysis(**{**row._mapping, "sample": tuple(row.sample), "jobs": tuple(row.jobs)})
 
 
 def _columns(result: Result) -> dict[str, Any]:

@@ -189,3 +189,31 @@ def test_sizes_of_a_curve_end_with_the_largest():
     assert sample_size.sizes(900) == [1, 2, 5, 10, 20, 50, 100, 200, 500, 900]
     assert sample_size.sizes(1000)[-2:] == [500, 1000]
     assert sample_size.sizes(1) == [1]
+
+
+def clustered(rng, *, jobs, runs, job_sd):
+    """`jobs` jobs of `runs` runs, each with a level of its own."""
+    levels = rng.normal(1000, job_sd, jobs) if job_sd else np.full(jobs, 1000.0)
+    values = np.repeat(levels, runs) + rng.normal(0, 10, jobs * runs)
+    return values, [str(job) for job in range(jobs) for _ in range(runs)]
+
+
+def test_runs_that_are_independent_need_no_more_of_them():
+    rng = np.random.default_rng(1)
+    x, jobs = clustered(rng, jobs=15, runs=10, job_sd=0)
+    assert sample_size.inflation(x, jobs, (0.1, 0.9), rng=rng) == 1
+
+
+def test_where_runs_of_a_job_are_alike_more_are_needed():
+    rng = np.random.default_rng(2)
+    x, jobs = clustered(rng, jobs=15, runs=10, job_sd=20)
+    factor = sample_size.inflation(x, jobs, (0.1, 0.9), rng=rng)
+    assert 2 < factor < 15, "between independent runs and one run a job"
+    plain = sample_size.need(sample_size.choose(x, NORMALS), sample_size.Target(), sample_size.centre_of_sample(x), x)
+    assert plain.times(factor).needed == plain.needed * factor
+
+
+@pytest.mark.parametrize("jobs", [["one"] * 30, [str(run) for run in range(30)]])
+def test_without_jobs_that_can_be_compared_nothing_is_added(jobs):
+    rng = np.random.default_rng(3)
+    assert sample_size.inflation(rng.normal(0, 1, 30), jobs, (0.5,), rng=rng) == 1
