@@ -9,6 +9,7 @@ from __future__ import annotations
 from orchestrator.report.section import Gather
 from orchestrator.report.sections import (
     adaptation,
+    canaries,
     configurations,
     controls,
     counters,
@@ -33,6 +34,7 @@ IN_ORDER: tuple[Gather, ...] = (
     sample_sizes.gather,
     adaptation.gather,
     nodes.gather,
+    canaries.gather,
     validity.gather,
     methods.gather,
     configurations.gather,

@@ -14,6 +14,7 @@ from orchestrator.contracts.jobs import Assignment
 from orchestrator.contracts.runs import Run
 from orchestrator.design import study
 from orchestrator.design.submission import submission
+from orchestrator.report import content, page
 from tests.contract.agents import Agent
 from tests.contract.stores import MemoryUnderTest
 
@@ -79,6 +80,13 @@ def test_the_slow_node_is_named_and_nothing_is_left_out_by_itself(measured: tupl
     assert any(f"campaign rerun {campaign_id} --flag multimodal --nodes n1,n2" in text for text in found.proposals)
     assert {node.state for node in store.nodes.all()} == {"ready"}
     assert store.campaigns.get(campaign_id).has_canaries
+
+
+def test_the_report_has_them_beside_its_nodes(measured: tuple[MemoryUnderTest, int]) -> None:
+    html = page.render(content.gather(*measured))
+    assert '<section id="canaries">' in html
+    assert html.count("<td>equivalent</td>") == 2
+    assert html.count("<td>different</td>") == 1
 
 
 def test_a_study_without_canaries_says_so() -> None:
