@@ -40,11 +40,12 @@ def design(campaign: Campaign, study: Submission, metric: Metric) -> str:
         for place, name in enumerate(study.design.factors)
     )
     controls = len(study.design.settings) - len(settings)
+    at_first = " at first, and more in rounds" if campaign.grows else ""
     return (
         f"{counted(sum(len(one.modes) for one in settings), 'configuration')}: {counted(len(settings), 'setting')} of "
         f"{factors or 'no factor'}, in {counted(len(modes), 'mode')} ({', '.join(modes[:LEVELS])}) that come from one "
-        f"invocation; {metric.name} in {metric.unit}. {counted(campaign.replicates, 'replicate')} of a setting, "
-        f"{campaign.expected_runs:,} runs in all."
+        f"invocation; {metric.name} in {metric.unit}. {counted(campaign.replicates, 'replicate')} of a setting"
+        f"{at_first}, {campaign.expected_runs:,} runs in all."
         + (f" Beside them {counted(controls, 'synthetic control')} of known truth." if controls else "")
     )
 
