@@ -75,6 +75,8 @@ class Jobs:
     def __post_init__(self) -> None:
         if np.any(np.diff(self.start_s) < 0):
             raise BadSampleError("jobs must be in the order of their start")
+        if np.any(self.end_s < self.start_s):
+            raise BadSampleError("a job cannot end before it starts: it would be known to itself")
 
     def __len__(self) -> int:
         return len(self.start_s)

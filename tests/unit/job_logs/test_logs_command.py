@@ -13,6 +13,7 @@ pytest.importorskip("sklearn")
 
 from analysis.log_prediction import trees
 from analysis.log_prediction.published import regressors
+from analysis.log_prediction.timeline import timeline
 from orchestrator.cli.logs import logs
 from orchestrator.contracts.errors import TableError
 from orchestrator.job_logs.jobs import Columns, jobs_of
@@ -132,6 +133,16 @@ def test_rows_without_throughput_are_left_out_and_told(table, tmp_path):
     path.write_text("\n".join([HEADER, *rows]) + "\n")
     chosen = jobs_of(read_jobs_table(path), Columns())
     assert (len(chosen.jobs), chosen.without_throughput) == (59, 1)
+
+
+def test_a_job_whose_end_is_told_to_be_before_its_start_is_not_known_to_itself(tmp_path):
+    path = tmp_path / "clocks.csv"
+    rows = [line.split(",") for line in lines(60)]
+    rows[20][4] = str(float(rows[20][3]) - 3600)
+    path.write_text("\n".join([HEADER, *(",".join(row) for row in rows)]) + "\n")
+    jobs = jobs_of(read_jobs_table(path), Columns()).jobs
+    assert jobs.end_s[20] == jobs.start_s[20]
+    assert all(place not in [one for one, _, _ in ended] for place, _, ended in timeline(jobs))
 
 
 @pytest.mark.parametrize(
