@@ -5,8 +5,7 @@
 CREATE FUNCTION is_round_over(p_campaign campaigns) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT p_campaign.state = 'running' AND p_campaign.growth IS NOT NULL
         AND NOT EXISTS (SELECT FROM rounds AS r WHERE r.campaign_id = p_campaign.id AND r.settings = 0)
-        AND NOT EXISTS (SELECT FROM jobs AS j
-                        WHERE j.campaign_id = p_campaign.id AND j.state IN ('queued', 'offered', 'leased'))
+        AND jobs_in(p_campaign.id, 'queued') + jobs_in(p_campaign.id, 'offered') + jobs_in(p_campaign.id, 'leased') = 0
         AND NOT EXISTS (SELECT FROM analyses AS a
                         WHERE a.campaign_id = p_campaign.id AND a.current AND a.state <> 'done');
 $$;
