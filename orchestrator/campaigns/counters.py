@@ -30,6 +30,8 @@ NO_COUNTERS = frozenset({"percent_counted", "task-clock"})
 CYCLES = ("cycles (perf)", "cycles (perf_rotate)")
 MOST_SETTINGS = 200
 """A model looks at so many, spread over the design."""
+PROBED = 10
+"""Settings after which it is given up where none of them told anything."""
 PERMUTATIONS = 199
 SEED = 20200607
 
@@ -105,8 +107,7 @@ def model(store: Store, campaign_id: int) -> CampaignModel:
     """Runtime and powers over the settings of a campaign: one sample a setting, medians of its valid runs."""
     of_setting = _first_of_each_setting(store.campaigns.configurations(campaign_id))
     step = max(1, -(-len(of_setting) // MOST_SETTINGS))
-    measured = [_setting(store, campaign_id, one) for one in of_setting[::step]]
-    found = [one for one in measured if one is not None]
+    found = _measured(store, campaign_id, of_setting[::step])
     had = {name: sum(name in one["had"] for one in found) for name in (*COUNTING, "rapl", "power")}
     whole = _rows([one["numbers"] for one in found])
     models, missing = [], []
@@ -134,6 +135,18 @@ def model(store: Store, campaign_id: int) -> CampaignModel:
     return CampaignModel(
         settings=len(found), had=had, per_cycle=per_cycle, models=tuple(models), missing=tuple(missing)
     )  # fmt: skip
+
+
+def _measured(store: Store, campaign_id: int, chosen: Sequence[Configuration]) -> list[dict[str, Any]]:
+    """What the settings told; no more than the first ones where these told nothing: then nothing was collected."""
+    found: list[dict[str, Any]] = []
+    for one in chosen:
+        told = _setting(store, campaign_id, one)
+        if told is not None:
+            found.append(told)
+        if len(found) == PROBED and not any(one["had"] for one in found):
+            break
+    return found
 
 
 def _first_of_each_setting(configurations: Sequence[Configuration]) -> list[Configuration]:
