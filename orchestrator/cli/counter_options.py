@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from analysis.counters.samples import Samples
 from orchestrator.cli import counter_columns
 from orchestrator.cli.counter_columns import Columns, Wanted
 from orchestrator.contracts.errors import RequestError
+from orchestrator.contracts.tables import opened_rows
 
 
 def _names(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
@@ -42,10 +43,10 @@ class Table:
         return configurations(self.samples, self.group_by)
 
     def targets(self, wanted: Sequence[str] | None) -> list[str]:
-        """Those that were asked for, or all."""
-        return (
-            [*self.samples.targets] if wanted is None else [name for name in wanted if self.samples.target(name).size]
-        )
+        """Those that were asked for, or all. Raises NoSuchColumnError."""
+        for name in wanted or ():
+            self.samples.target(name)
+        return [*(self.samples.targets if wanted is None else wanted)]
 
     def told(self) -> dict[str, Any]:
         """For JSON: how the table was read."""
@@ -117,10 +118,6 @@ def table(command: Callable[..., None]) -> Callable[..., None]:
 
 def _with_targets(files: Sequence[Path], wanted: Wanted, merge: merging.Merge, group_by: Sequence[str] | None) -> Table:
     """A target may be a column, or one that joining made (`throughput_readers`): look for columns first."""
-    from dataclasses import replace
-
-    from orchestrator.contracts.tables import opened_rows
-
     with opened_rows(files[0]) as (header, _):
         known = None if wanted.targets is None else tuple(name for name in wanted.targets if name in header)
     return read(files, replace(wanted, targets=known or None), merge, group_by)
