@@ -12,8 +12,8 @@ from analysis.arrays import Array
 from analysis.prediction.kernel import Kernel
 
 # Likelihood is maximised on so many rows: what lengths there are shows in a part.
-ROWS = 400
-STEPS = 40
+ROWS = 300
+STEPS = 30
 JITTER = 1e-8
 
 
@@ -42,13 +42,13 @@ class Process:
             (self.kernel.matrix(points, points, self.parameters[:-2]) - half.T @ half) * self.unit[0] ** 2
         )
 
-    def deviation(self, points: Array) -> Array:
-        """The standard deviation of the first output, without the noise of a sample, shape (points,)."""
+    def mean_and_deviation(self, points: Array) -> tuple[Array, Array]:
+        """`mean`, and the standard deviation of the first output without the noise of a sample, shape (points,)."""
         near = self.kernel.matrix(points, self.x, self.parameters[:-2])
         half = solve_triangular(self.factor, near.T, lower=True, check_finite=False)
         variance = self.kernel.variance(self.parameters[:-2]) - np.sum(half**2, axis=0)
-        found: Array = np.sqrt(np.maximum(variance, 1e-9) + np.exp(self.parameters[-2])) * self.unit[0]
-        return found
+        deviation = np.sqrt(np.maximum(variance, 1e-9) + np.exp(self.parameters[-2])) * self.unit[0]
+        return np.asarray(near @ self.solved * self.unit + self.centre), np.asarray(deviation)
 
 
 def learn(kernel: Kernel, x: Array, y: Array, noise: Array, rng: np.random.Generator) -> Array:

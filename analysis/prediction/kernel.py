@@ -35,7 +35,7 @@ class Kernel:
         """The covariances of all pairs, shape (len(x), len(z))."""
         sums = [np.zeros((len(x), len(z))) for _ in range(self.size)]
         for at in range(self.size):
-            base = self._base(x[:, at], z[:, at], at, parameters[at])[0]
+            base = self._base(x[:, at], z[:, at], at, parameters[at])
             for order in range(at, 0, -1):
                 sums[order] += base * sums[order - 1]
             sums[0] += base
@@ -50,7 +50,10 @@ class Kernel:
 
     def with_slopes(self, x: Array, parameters: Array) -> tuple[Array, list[Array]]:
         """The matrix of x with itself, and its derivative by each parameter."""
-        pairs = [self._base(x[:, at], x[:, at], at, parameters[at]) for at in range(self.size)]
+        pairs = [
+            (self._base(x[:, at], x[:, at], at, parameters[at]), self._slope(x[:, at], at, parameters[at]))
+            for at in range(self.size)
+        ]
         sums = [np.ones((len(x), len(x))), *(np.zeros((len(x), len(x))) for _ in pairs)]
         for base, _ in pairs:
             for order in range(self.size, 0, -1):
@@ -70,17 +73,23 @@ class Kernel:
     def _weights(self, parameters: Array) -> Array:
         return np.array([np.exp(w) / comb(self.size, o + 1) for o, w in enumerate(parameters[self.size :])])
 
-    def _base(self, x: Array, z: Array, at: int, log_length: float) -> tuple[Array, Array]:
-        """One factor's kernel, and its derivative by the logarithm of its length.
-
-        Factors have few levels: the pairs of levels are computed, those of rows looked up.
-        """
+    def _base(self, x: Array, z: Array, at: int, log_length: float) -> Array:
+        """One factor's kernel. Factors have few levels: the pairs of levels are computed, those of rows looked up."""
         (x, rows), (z, columns) = np.unique(x, return_inverse=True), np.unique(z, return_inverse=True)
         if self.numeric[at]:
             apart = ROOT3 * np.exp(-log_length) * np.abs(x[:, None] - z[None, :])
-            base, slope = (1 + apart) * np.exp(-apart), apart**2 * np.exp(-apart)
+            table = (1 + apart) * np.exp(-apart)
         else:
-            differ = x[:, None] != z[None, :]
-            shared = np.exp(-np.exp(-log_length))
-            base, slope = np.where(differ, shared, 1.0), np.where(differ, shared * np.exp(-log_length), 0.0)
-        return base[rows][:, columns], slope[rows][:, columns]
+            table = np.where(x[:, None] != z[None, :], np.exp(-np.exp(-log_length)), 1.0)
+        return np.asarray(table.take(rows, axis=0).take(columns, axis=1))
+
+    def _slope(self, x: Array, at: int, log_length: float) -> Array:
+        """Its derivative by the logarithm of its length, for all pairs of x."""
+        levels, rows = np.unique(x, return_inverse=True)
+        if self.numeric[at]:
+            apart = ROOT3 * np.exp(-log_length) * np.abs(levels[:, None] - levels[None, :])
+            table = apart**2 * np.exp(-apart)
+        else:
+            slope = np.exp(-np.exp(-log_length)) * np.exp(-log_length)
+            table = np.where(levels[:, None] != levels[None, :], slope, 0.0)
+        return np.asarray(table.take(rows, axis=0).take(rows, axis=1))

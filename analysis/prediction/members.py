@@ -32,7 +32,7 @@ NAMES = (
 SPLIT_LEVELS = slice(4, None, 10)
 SHAPES = 8
 # The processes condition on so many configurations at most: their cost grows with the cube.
-ROWS = 4000
+ROWS = 2500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +133,7 @@ class Members:
     def predict(self, codes: Array) -> tuple[Array, Array]:
         """Quantiles by each member, shape (members, rows, 99), and the process's standard deviation of the median."""
         features, points = self.measured.factors.features(codes), self.measured.factors.scaled(codes)
-        median = self.median.mean(points)
+        median, deviation = self.median.mean_and_deviation(points)
         quantiles = self.measured.quantiles
         fine, coarse, residual = (trees.weights(features) for trees in (self.fine, self.coarse, self.residual))
         found = [
@@ -145,7 +145,7 @@ class Members:
             median + residual @ self.residuals,
             median + pooled(residual, self.residuals),
         ]
-        return np.maximum.accumulate(np.stack(found), axis=2), self.median.deviation(points)
+        return np.maximum.accumulate(np.stack(found), axis=2), deviation
 
     def _shape(self, points: Array) -> Array:
         """Quantiles less their median: a width times a shape."""
