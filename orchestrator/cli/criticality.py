@@ -145,7 +145,7 @@ def inconsistency(  # noqa: PLR0917 - one parameter per option of the command
         found["critical"] = c.of_sets(trace, c.critical(trace, rule), labelled)
     rows = [told.inconsistency_row(name, one, exclusive=exclusive) for name, one in found.items()]
     if plot is not None:
-        told.plot(plot, trace, next(iter(sets.values())), f"Ranks among the {next(iter(sets))} to arrive")
+        told.plot(plot, trace, next(iter(sets.values())), f"The last {100 * slow[0]:g} % of ranks to arrive")
     if out is not None:
         _write(out, list(rows[0]), [list(row.values()) for row in rows])
     if json_wanted:
