@@ -59,7 +59,7 @@ def _picture(page: ConfigurationPage, found: SampleSize, target: Target) -> Mark
     known = [one for one in found.quantiles if one.standard_error is not None]
     if not known or not spread > 0:
         return None
-    high_n = max(found.runs, found.n, found.n_high or 0, target.max_n)
+    high_n = min(max(found.runs, found.n, found.n_high or 0, target.max_n), 10 * max(found.runs, target.max_n))
     sizes = np.geomspace(LEAST, high_n, 60)
     lines = [
         Line(points=_fall(one, found.runs, sizes, spread), kind=f"c{place + 1}") for place, one in enumerate(known)
