@@ -144,7 +144,10 @@ def _outcomes(
     division: Division, *, samples: Samples, target: str, learned: Features, groups: Indices, form: mummi.Form,
     seed: int,
 ) -> Iterator[Outcome]:  # fmt: skip
-    return comparison.outcomes(samples, target, learned, division, groups, form=form, seed=seed)
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):  # the matrices are small, and processes share the cores already
+        yield from comparison.outcomes(samples, target, learned, division, groups, form=form, seed=seed)
 
 
 def _listed(division: Division, *, task: Callable[[Division], Iterator[Outcome]]) -> list[Outcome]:
