@@ -47,11 +47,20 @@ def shift(a: Array, b: Array, q: float, *, confidence: float) -> Shift:
     tail = (1 - confidence) / 2
     low, high = _weighted_quantiles(atoms, weights, (tail, 1 - tail))
     not_above, not_below = float(weights @ (atoms <= 0)), float(weights @ (atoms >= 0))
-    at_a, at_b = float(np.quantile(a, q)), float(np.quantile(b, q))
+    at_a, at_b = _quantile(a, q), _quantile(b, q)
     return Shift(
         q=q, a=at_a, b=at_b, low=low, high=high,
         p=min(1.0, max(NEGLIGIBLE, 2 * min(not_above, not_below))),
     )  # fmt: skip
+
+
+def _quantile(ascending: Array, q: float) -> float:
+    """Linear between values, to the bit as `numpy.quantile`, which takes ten times as long to look at its arguments."""
+    place = (len(ascending) - 1) * q
+    below = int(place)
+    share, low = place - below, float(ascending[below])
+    high = float(ascending[min(below + 1, len(ascending) - 1)])
+    return high - (high - low) * (1 - share) if share >= 0.5 else low + (high - low) * share
 
 
 def _weighted_quantiles(atoms: Array, weights: Array, levels: tuple[float, float]) -> list[float]:
