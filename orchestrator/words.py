@@ -122,7 +122,7 @@ def analysis_version(found: AnalysisVersion) -> str:
     """`version 2, exploratory: max_components 5 -> 3, because they overfit`; `version 1, as submitted`."""
     if not found.exploratory:
         return f"version {found.number}, as submitted, SHA-256 {found.digest[:12]}"
-    changes = ", ".join(f"{name} {_value(old)} -> {_value(new)}" for name, (old, new) in found.changed.items())
+    changes = ", ".join(f"{name} {_value(one.submitted)} -> {_value(one.here)}" for name, one in found.changed.items())
     return f"version {found.number}, exploratory: {changes}, because: {found.why}"
 
 

@@ -93,6 +93,14 @@ class Fitted:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class OptionChange:
+    """One option in two versions of an analysis; None: it was not there."""
+
+    submitted: Any
+    here: Any
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class AnalysisVersion:
     """One choice of options for a campaign's analysis. Fits of one version never change another's."""
 
@@ -103,8 +111,8 @@ class AnalysisVersion:
     options: Mapping[str, Any]
     digest: str
     """`options_digest` of the options, kept when the version was made."""
-    changed: Mapping[str, tuple[Any, Any]]
-    """Option -> as it was submitted, and as it is here."""
+    changed: Mapping[str, OptionChange]
+    """By option."""
     why: str
     """Empty for the first."""
     made_at: float

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from orchestrator.contracts import engines
+from orchestrator.contracts.analyses import OptionChange
 from orchestrator.contracts.campaigns import State
 from orchestrator.contracts.errors import ConflictError, RequestError
 from orchestrator.contracts.job_logs import FileSystem
@@ -70,10 +71,14 @@ def as_number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def changed_options(first: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Option -> as it was submitted, and as it is now, of those that differ."""
+def changed_options(first: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, OptionChange]:
+    """Of the options that differ from those that were submitted first."""
     names = sorted({*first, *options})
-    return {name: (first.get(name), options.get(name)) for name in names if first.get(name) != options.get(name)}
+    return {
+        name: OptionChange(submitted=first.get(name), here=options.get(name))
+        for name in names
+        if first.get(name) != options.get(name)
+    }
 
 
 def still_running(campaign_id: int) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.contracts.access import Act, Deed
-from orchestrator.contracts.analyses import options_digest
+from orchestrator.contracts.analyses import OptionChange, options_digest
 from orchestrator.contracts.errors import ConflictError, NotFoundError
 from tests.contract.agents import Agent
 from tests.contract.stores import StoreUnderTest
@@ -37,7 +37,7 @@ def test_a_change_is_a_version_of_its_own_that_is_marked_exploratory(store: Stor
     campaign_id = judged(store)
     made = store.versions.make(campaign_id, OTHER, "one run is too few")
     assert (made.number, made.exploratory, made.shown, made.why) == (2, True, True, "one run is too few")
-    assert made.changed == {"min_n": (1, 2)}
+    assert made.changed == {"min_n": OptionChange(submitted=1, here=2)}
     assert [one.shown for one in store.versions.of_campaign(campaign_id)] == [False, True]
     assert store.campaigns.get(campaign_id).analysis_version == 2
     assert store.campaigns.study(campaign_id).analysis_options == OTHER
