@@ -21,6 +21,7 @@ SHORT_HELPS = {
     "compare": "Compare A and B: each a campaign's number, or a CSV file (plain or .gz).",
     "controller": "Hand out jobs and take back what ended badly, until stopped.",
     "counters": "Model runtime and power from hardware counters: which one to work on, and what if it changed.",
+    "criticality": "Which ranks hold everybody up, whether it is always the same ones, and what tells beforehand.",
     "db": "Create, upgrade, dump and restore the database.",
     "demo": "Run a small study on this machine, from start to report.",
     "design": "Check and expand study files.",

@@ -26,7 +26,7 @@ import numpy as np
 
 from analysis import criticality as c
 from orchestrator import traces
-from orchestrator.cli.criticality_input import Columns, read
+from orchestrator.cli.criticality.columns import Columns, read
 from tests.benchmarks.bars import Line, tell
 from tests.benchmarks.generated_trace import generate
 

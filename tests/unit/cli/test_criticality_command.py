@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from orchestrator.cli.criticality import criticality
+from orchestrator.cli.criticality.commands import criticality
 from orchestrator.contracts.errors import UserError
 from tests.benchmarks.generated_trace import COUNTERS, generate
 

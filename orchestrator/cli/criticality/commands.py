@@ -4,78 +4,31 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from orchestrator.cli import criticality_told as told
-from orchestrator.cli.criticality_input import Columns
+from orchestrator.cli.criticality import told
+from orchestrator.cli.criticality.options import INPUT, JSON, JUDGING, LEARNING, chosen, shares
+from orchestrator.cli.criticality.studied import (
+    Given,
+    counters_of,
+    drift_of,
+    evaluation_of,
+    examples_for,
+    model_in,
+    prepared,
+    rule_of,
+    trace_of,
+)
 from orchestrator.cli.files import check_writable, write_whole
 from orchestrator.cli.printing import as_json
-from orchestrator.contracts.errors import TableError, UserError
+from orchestrator.contracts.errors import TableError
 
 if TYPE_CHECKING:
-    from analysis.criticality import Examples, Model, Options, Rule, Samples, Trace
-
-
-def _names(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
-    return None if value is None else tuple(name.strip() for name in value.split(",") if name.strip())
-
-
-def _shares(_context: click.Context, _parameter: click.Parameter, value: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in value.split(","))
-    except ValueError as error:
-        raise click.BadParameter("shares are numbers, as in 0.05,0.5") from error
-
-
-INPUT = (
-    click.argument("file", type=click.Path(path_type=Path)),
-    click.option("--collective", callback=_names, help="Columns that name a collective.  [default: collective]"),
-    click.option("--rank", default="rank", show_default=True, help="Column that names a rank."),
-    click.option("--setting", callback=_names, help="Columns of the setting.  [default: setting, application]"),
-    click.option("--throughput", help="Instead of a time: a column of throughputs; a round took --work / throughput."),
-    click.option("--work", callback=_names, default="", help="Columns whose product is the work, as in threads,fsize."),
-    click.option("--consecutive", type=click.IntRange(2), help="So many consecutive --rank values are one collective."),
-    click.option("--in-order", is_flag=True, help="The k-th valid row of a rank in a setting is its round k."),
-    click.option("--share", type=float, default=0.25, show_default=True, help="Critical: slack < SHARE x imbalance."),
-    click.option("--bound-ms", type=float, default=10.0, show_default=True, help="Learn from this imbalance on."),
-    click.option("--from-ms", type=float, default=5.0, show_default=True, help="Label from this imbalance on."),
-)
-LEARNING = (
-    click.option("--counters", callback=_names, help="Columns of counters; '' for none.  [default: all other numbers]"),
-    click.option("--window-ms", type=float, default=5.0, show_default=True, help="Pool what is read in it."),
-    click.option("--history/--no-history", default=None, help="Rates of earlier rounds.  [default: without counters]"),
-    click.option("--own-time", is_flag=True, help="Also the rank's own time, which it knows when it is there."),
-    click.option("--drift", type=click.IntRange(0), help="Take off the mean of so many samples around each."
-                 "  [default: 2 N - 1 with --consecutive N, else none]"),
-    click.option("--per-setting", is_flag=True, help="A model for each setting instead of one for all."),
-    click.option("--standard", type=click.Choice(["setting", "all"]), default="setting", show_default=True,
-                 help="Standardise counters by each setting's own unlabelled runs, or by all."),
-    click.option("--ridge", type=float, default=10.0, show_default=True, help="Penalty of the logistic regression."),
-    click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of splits and resamples."),
-)  # fmt: skip
-JUDGING = (
-    click.option("--split", type=click.Choice(["collective", "setting", "time", "sample"]), default="collective",
-                 show_default=True, help="What stays on one side (sample flatters)."),
-    click.option("--learn-share", type=click.FloatRange(0.01, 0.99), default=0.75, show_default=True),
-    click.option("--folds", type=click.IntRange(0), default=10, show_default=True, help="Of the cross-validation."),
-    click.option("--boosted/--no-boosted", default=True, show_default=True, help="Boosted trees as a yardstick."),
-)  # fmt: skip
-JSON = click.option("--json", "json_wanted", is_flag=True, help="Print one line of JSON.")
-
-
-def _with(*options: Iterable[Callable[[Any], Any]]) -> Callable[[Any], Any]:
-    """One decorator of many."""
-
-    def decorated(command: Any) -> Any:
-        for option in reversed([one for group in options for one in group]):
-            command = option(command)
-        return command
-
-    return decorated
+    from analysis.criticality import Examples, Model, Options, Samples, Trace
 
 
 @click.group(name="criticality")
@@ -97,8 +50,8 @@ def criticality() -> None:
 
 
 @criticality.command()
-@_with(INPUT)
-@click.option("--slow", callback=_shares, default="0.05,0.5", show_default=True, help="Shares of slow ranks.")
+@chosen(INPUT)
+@click.option("--slow", callback=shares, default="0.05,0.5", show_default=True, help="Shares of slow ranks.")
 @click.option("--ties", type=click.Choice(["rank", "all"]), default="rank", show_default=True,
               help="Of equally late ranks take the lower ones, or all.")  # fmt: skip
 @click.option("--exclusive", is_flag=True, help="Count as 'sometimes' only those that were not always slow.")
@@ -136,8 +89,8 @@ def inconsistency(  # noqa: PLR0917 - one parameter per option of the command
     if traces.is_log(given["file"]):
         told.imbalance_of_log(given["file"], json_wanted=json_wanted)
         return
-    trace, _ = _trace(given, with_counters=False)
-    rule = _rule(given)
+    trace, _ = trace_of(given, with_counters=False)
+    rule = rule_of(given)
     sets = {f"last {share:.3g}": c.slow_sets(trace, share, ties=ties) for share in slow}
     found = {name: c.of_sets(trace, members) for name, members in sets.items()}
     labelled = c.reaches(trace.imbalance_s, rule.evaluated_s)
@@ -155,7 +108,7 @@ def inconsistency(  # noqa: PLR0917 - one parameter per option of the command
 
 
 @criticality.command()
-@_with(INPUT, LEARNING, JUDGING)
+@chosen(INPUT, LEARNING, JUDGING)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Write the model here (JSON).")
 @JSON
 def train(out: Path, json_wanted: bool, **given: Any) -> None:
@@ -170,9 +123,9 @@ def train(out: Path, json_wanted: bool, **given: Any) -> None:
     from analysis import criticality as c
 
     check_writable(out)
-    trace, samples = _trace(given, with_counters=True)
-    options, examples = _prepared(trace, samples, given)
-    evaluation = _evaluation(trace, examples, options, given, update=False)
+    trace, samples = trace_of(given, with_counters=True)
+    options, examples = prepared(trace, samples, given)
+    evaluation = evaluation_of(trace, examples, options, given, update=False)
     trained = c.train(examples, examples.imbalance_s >= 0, options)
     auc = evaluation.held_back.auc
     worth: dict[str, float | str | None] = {
@@ -188,7 +141,7 @@ def train(out: Path, json_wanted: bool, **given: Any) -> None:
         trace.settings,
         options=options,
         window_s=given["window_ms"] / 1000,
-        drift=_drift(given),
+        drift=drift_of(given),
         told=worth,
     )
     write_whole(out, [model.to_json().encode()])
@@ -196,7 +149,7 @@ def train(out: Path, json_wanted: bool, **given: Any) -> None:
 
 
 @criticality.command()
-@_with(INPUT, LEARNING, JUDGING)
+@chosen(INPUT, LEARNING, JUDGING)
 @click.option("--update", is_flag=True, help="Also update the model after each labelled round.")
 @click.option("--model", type=click.Path(path_type=Path), help="Judge this model instead of training one.")
 @JSON
@@ -213,17 +166,17 @@ def evaluate(update: bool, model: Path | None, json_wanted: bool, **given: Any) 
       modescope criticality evaluate runs.csv --rank host --collective iter --setting freq,test \\
         --throughput throughput --work threads,fsize --bound-ms 0 --from-ms 0 --split time --learn-share 0.6
     """
-    trace, samples = _trace(given, with_counters=True)
+    trace, samples = trace_of(given, with_counters=True)
     if model is not None:
-        _judge(trace, samples, _model(model), given, json_wanted=json_wanted)
+        _judge(trace, samples, model_in(model), given, json_wanted=json_wanted)
         return
-    options, examples = _prepared(trace, samples, given)
-    evaluation = _evaluation(trace, examples, options, given, update=update)
+    options, examples = prepared(trace, samples, given)
+    evaluation = evaluation_of(trace, examples, options, given, update=update)
     _tell(trace, examples, evaluation, options, json_wanted=json_wanted)
 
 
 @criticality.command()
-@_with(INPUT)
+@chosen(INPUT)
 @click.option("--model", type=click.Path(path_type=Path), required=True, help="Written by `train`.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the CSV here.  [default: stdout]")
 @JSON
@@ -242,9 +195,9 @@ def predict(model: Path, out: Path | None, json_wanted: bool, **given: Any) -> N
 
     if out is not None:
         check_writable(out)
-    read = _model(model)
-    trace, samples = _trace({**given, "counters": _counters_of(read)}, with_counters=True)
-    examples = _for_model(trace, samples, read, _rule(given))
+    read = model_in(model)
+    trace, samples = trace_of({**given, "counters": counters_of(read)}, with_counters=True)
+    examples = examples_for(trace, samples, read, rule_of(given))
     cells = c.pooled(
         examples, examples.imbalance_s >= 0, c.applied(read, examples, trace.settings), examples.collective
     )
@@ -271,87 +224,6 @@ def predict(model: Path, out: Path | None, json_wanted: bool, **given: Any) -> N
         _write(out, columns, rows)
 
 
-def _trace(given: dict[str, Any], *, with_counters: bool) -> tuple[Trace, Samples | None]:
-    """The file, as a table or as a trace. Raises UserError."""
-    from analysis.errors import AnalysisError
-    from orchestrator import traces
-    from orchestrator.cli.criticality_input import read
-
-    path: Path = given["file"]
-    if traces.is_log(path):
-        raise TableError(f"{path}: a Darshan log holds totals of each rank and no single collective: use inconsistency")
-    if traces.is_trace(path):
-        return told.imported(path), None
-    columns = Columns(
-        collective=given["collective"],
-        rank=given["rank"],
-        setting=given["setting"],
-        throughput=given["throughput"],
-        work=given["work"] or (),
-        consecutive=given["consecutive"],
-        in_order=given["in_order"],
-        counters=given.get("counters"),
-    )
-    try:
-        return read(path, columns, with_counters=with_counters)
-    except AnalysisError as error:
-        raise TableError(f"{path}: {error}") from error
-
-
-def _rule(given: dict[str, Any]) -> Rule:
-    from analysis.criticality import Rule
-
-    return Rule(share=given["share"], bound_s=given["bound_ms"] / 1000, evaluated_s=given["from_ms"] / 1000)
-
-
-def _prepared(trace: Trace, samples: Samples | None, given: dict[str, Any]) -> tuple[Options, Examples]:
-    from analysis import criticality as c
-
-    with_history = given["history"] if given["history"] is not None else samples is None
-    options = c.Options(
-        rule=_rule(given),
-        per_setting=given["per_setting"],
-        standard=given["standard"],
-        ridge=given["ridge"],
-        seed=given["seed"],
-    )
-    examples = c.prepare(
-        trace,
-        samples,
-        options.rule,
-        window_s=given["window_ms"] / 1000,
-        with_history=with_history,
-        with_own_time=given["own_time"],
-        drift=_drift(given),
-    )
-    return options, examples
-
-
-def _drift(given: dict[str, Any]) -> int:
-    """Consecutive runs that could be in one round all tell what is usual just now."""
-    if given["drift"] is not None:
-        return int(given["drift"])
-    return 0 if given["consecutive"] is None else 2 * int(given["consecutive"]) - 1
-
-
-def _evaluation(trace: Trace, examples: Examples, options: Options, given: dict[str, Any], *, update: bool) -> Any:
-    from analysis import criticality as c
-
-    plan = c.Plan(
-        split=given["split"],
-        share=given["learn_share"],
-        folds=given["folds"],
-        update=update,
-        boosted=given["boosted"],
-    )
-    try:
-        return c.evaluate(trace, examples, options, plan)
-    except ImportError as error:
-        raise UserError(
-            "boosted trees need the extra `learning` (pip install 'modescope[learning]'); --no-boosted does without"
-        ) from error
-
-
 def _tell(trace: Trace, examples: Examples, evaluation: Any, options: Options, *, json_wanted: bool) -> None:
     if json_wanted:
         as_json({**told.overview(trace, options.rule), **told.evaluated(evaluation, examples)})
@@ -359,48 +231,16 @@ def _tell(trace: Trace, examples: Examples, evaluation: Any, options: Options, *
         told.print_evaluation(trace, options, examples, evaluation)
 
 
-def _model(path: Path) -> Model:
-    from analysis.criticality import BadModelError, from_json
-
-    try:
-        return from_json(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    except BadModelError as error:
-        raise UserError(f"{path}: {error}") from error
-
-
-def _counters_of(model: Model) -> tuple[str, ...]:
-    from analysis.criticality import OWN_TIME
-
-    return tuple(name for name in model.features[: model.counters] if name != OWN_TIME)
-
-
-def _for_model(trace: Trace, samples: Samples | None, model: Model, rule: Rule) -> Examples:
-    """The features that the model wants, in its order."""
+def _judge(trace: Trace, samples: Samples | None, model: Model, given: Given, *, json_wanted: bool) -> None:
     from analysis import criticality as c
 
-    return c.prepare(
-        trace,
-        samples,
-        rule,
-        window_s=model.window_s,
-        with_history=len(model.features) > model.counters,
-        with_own_time=c.OWN_TIME in model.features,
-        drift=model.drift,
-    )
-
-
-def _judge(trace: Trace, samples: Samples | None, model: Model, given: dict[str, Any], *, json_wanted: bool) -> None:
-    from analysis import criticality as c
-
-    rule = _rule(given)
+    rule = rule_of(given)
     if samples is not None:
-        missing = [name for name in _counters_of(model) if name not in samples.names]
+        missing = [name for name in counters_of(model) if name not in samples.names]
         if missing:
             raise TableError(f"{given['file']}: the model needs a column {missing[0]!r}, which is not there")
-        samples = samples.only(_counters_of(model))
-    examples = _for_model(trace, samples, model, rule)
+        samples = samples.only(counters_of(model))
+    examples = examples_for(trace, samples, model, rule)
     rows = examples.labelled(rule.bound_s)
     if not rows.any():
         raise TableError(f"{given['file']}: no collective reaches an imbalance of {given['bound_ms']:g} ms")

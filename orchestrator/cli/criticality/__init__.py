@@ -1,0 +1,1 @@
+"""`modescope criticality`: options, what is read and learnt, what is told."""
