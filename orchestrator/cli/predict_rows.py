@@ -16,6 +16,7 @@ import numpy as np
 from analysis import prediction
 from analysis.mixture import Selection, select_each
 from analysis.prediction import LEVELS, Error, Evaluation, Predictions, Predictor, Split
+from analysis.prediction.extras import extra_trees
 from orchestrator.cli import files, printing
 from orchestrator.contracts.errors import TableError
 from orchestrator.contracts.tables import Table, read_cells
@@ -46,6 +47,7 @@ class Job:
 
     def selections(self, most: int | None = None) -> list[Selection | None]:
         """The mixtures of the samples, of `most` of them at random; None where there is none."""
+        extra_trees(1, 1, self.seed, self.processes)  # before minutes of fits: is it installed?
         order = np.random.default_rng(self.seed).permutation(len(self.samples))[:most]
         found = select_each([self.samples[at] for at in order], processes=self.processes)
         every: list[Selection | None] = [None] * len(self.samples)
@@ -85,6 +87,7 @@ def predicted(job: Job, at: Path, out: Path | None, *, bands: bool, mixtures: bo
 def evaluated(job: Job, text: str, out: Path | None, *, table_wanted: bool) -> dict[str, Any]:
     """Evaluate predictions of left-out configurations; the errors go to `out`. The summary as JSON values."""
     split = Split.parse(text)
+    next(split.parts(job.table.label_names, job.rows, np.random.default_rng(job.seed)))  # a wrong name is told at once
     if out is not None:
         files.check_writable(out)
     selections = job.selections()

@@ -68,3 +68,8 @@ def test_a_column_that_is_missing_is_named(measured: Path, tmp_path: Path) -> No
 
 def test_points_or_an_evaluation_are_asked_for(measured: Path) -> None:
     assert "either --at or --evaluate" in CliRunner().invoke(predict, [str(measured)]).stderr
+
+
+def test_a_factor_that_is_not_there_is_told_at_once(measured: Path) -> None:
+    result = CliRunner().invoke(predict, [str(measured), "--evaluate", "leave=depth"])
+    assert "leave=depth: no label column has that name; they are size, threads, engine" in str(result.exception)
