@@ -190,7 +190,7 @@ def test_all_ten_methods_predict_positive_numbers() -> None:
 
 def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(methods, "find_spec", lambda name: None if name == "cubist" else object())
-    with pytest.raises(MissingLibraryError, match="needs cubist: install .*counters"):
+    with pytest.raises(MissingLibraryError, match=r"needs cubist: install .*counters"):
         methods.require()
 
 
