@@ -39,7 +39,9 @@ def require() -> None:
     """Raise MissingLibraryError where a library of the ten is not installed."""
     for name in ("sklearn", "xgboost", "cubist", "pymars"):
         if find_spec(name) is None:
-            raise MissingLibraryError(f"comparing the ten methods needs {name}: install `modescope[counters]`")
+            raise MissingLibraryError(
+                f"comparing the ten methods needs {name}: install the extra `counters` (make install EXTRAS=counters)"
+            )
 
 
 def folds(groups: Indices, seed: int, most: int = MOST_FOLDS) -> list[tuple[Indices, Indices]]:

@@ -8,7 +8,7 @@ from analysis.errors import AnalysisError
 
 
 class NoLearningError(AnalysisError):
-    """Predictions need scikit-learn: install modescope[learning]."""
+    """Predictions need scikit-learn: install the extra `learning` (make install EXTRAS=learning)."""
 
 
 def extra_trees(trees: int, leaf: int, seed: int, processes: int) -> Any:

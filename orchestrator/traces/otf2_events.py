@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from orchestrator.contracts.errors import TableError, UserError
+from orchestrator.contracts.errors import MissingExtraError, TableError
 from orchestrator.traces.arrivals import Call, trace_of
 from orchestrator.traces.imported import Imported
 
@@ -15,14 +15,12 @@ RANK = re.compile(r"\d+")
 
 
 def read(path: Path) -> Imported:
-    """Arrivals are where ranks begin a collective. Raises TableError, and UserError where the extra is missing."""
+    """Arrivals are where ranks begin a collective. Raises TableError, MissingExtraError."""
     try:
         import otf2
         from otf2 import events
     except ImportError as error:
-        raise UserError(
-            "OTF2 traces need Python 3.11 and the extra `traces` (pip install 'modescope[traces]')"
-        ) from error
+        raise MissingExtraError("OTF2 traces need Python 3.11 and the library of their makers", "traces") from error
     if not path.is_file():
         raise TableError(f"{path}: there is no such file")
     begun: dict[int, float] = {}
