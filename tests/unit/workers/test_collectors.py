@@ -144,7 +144,7 @@ MULTIPLEXED = """\
 {"counter-value" : "49.000000", "unit" : "", "event" : "page-faults", "event-runtime" : 412285000, "pcnt-running" : 100.00, "metric-value" : 118.849825, "metric-unit" : "K/sec"}
 {"counter-value" : "8195464526.000000", "unit" : "", "event" : "cycles:u", "event-runtime" : 257142000, "pcnt-running" : 62.37, "metric-value" : 2.0, "metric-unit" : "GHz"}
 {"counter-value" : "<not counted>", "unit" : "", "event" : "iTLB-load-misses", "event-runtime" : 0, "pcnt-running" : 0.00, "metric-value" : 0.000000, "metric-unit" : ""}
-"""  # noqa: E501 - as perf 6.1 printed it
+"""  # noqa: E501 - in the form of perf 6.1, written by hand: this machine has no counters
 
 
 def test_counters_that_perf_counted_in_turns_are_marked_as_scaled() -> None:
