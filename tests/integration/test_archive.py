@@ -12,6 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg import sql
+from sqlalchemy import String
 
 from orchestrator import archive
 from orchestrator.api.export import as_csv
@@ -276,8 +277,9 @@ def test_every_table_is_moved_counted_or_stays_on_purpose() -> None:
     depending = {
         table.name
         for table in Base.metadata.sorted_tables
-        if {"campaign_id", "setting_id", "job_id"} & {column.name for column in table.columns}
-    }
+        if {"campaign_id", "setting_id", "job_id"}
+        & {one.name for one in table.columns if not isinstance(one.type, String)}
+    }  # a scheduler's own job ids are text
     assert depending - moved - set(archived_tables.counters()) == set()
 
 
