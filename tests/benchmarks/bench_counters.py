@@ -20,7 +20,7 @@ import numpy as np
 from click.testing import CliRunner
 
 from analysis.counters import mummi, ranking
-from orchestrator.cli.counters import counters
+from orchestrator.cli.counters.commands import counters
 from tests.benchmarks import bars, counter_tables
 from tests.benchmarks.bars import Line
 

@@ -16,8 +16,8 @@ from analysis.counters import methods
 from analysis.counters.errors import MissingLibraryError, OutsideRangeError
 from analysis.counters.features import features
 from analysis.counters.samples import Samples
-from orchestrator.cli.counter_columns import Wanted, ghz, read
-from orchestrator.cli.counters import counters
+from orchestrator.cli.counters.columns import Wanted, ghz, read
+from orchestrator.cli.counters.commands import counters
 from orchestrator.contracts.errors import RequestError, TableError
 
 

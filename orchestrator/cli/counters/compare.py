@@ -20,10 +20,9 @@ from analysis.counters.features import Features, features
 from analysis.counters.samples import Samples
 from analysis.counters.summary import Summary, summarise
 from analysis.mixture.many import each
-from orchestrator.cli import counter_options as options
-from orchestrator.cli import counter_tables as tables
 from orchestrator.cli import printing
-from orchestrator.cli.counter_options import Table
+from orchestrator.cli.counters import options, tables
+from orchestrator.cli.counters.options import Table
 from orchestrator.cli.files import check_writable, write_whole
 from orchestrator.contracts.errors import RequestError
 

@@ -14,11 +14,10 @@ from analysis.arrays import Flags
 from analysis.counters import intervals, mummi, ranking
 from analysis.counters import what_if as questions
 from analysis.counters.samples import Samples
-from orchestrator.cli import counter_options as options
-from orchestrator.cli import counter_tables as tables
 from orchestrator.cli import printing
-from orchestrator.cli.counter_columns import Wanted
-from orchestrator.cli.counter_options import Table
+from orchestrator.cli.counters import options, tables
+from orchestrator.cli.counters.columns import Wanted
+from orchestrator.cli.counters.options import Table
 from orchestrator.cli.files import check_writable, write_whole
 from orchestrator.contracts.errors import RequestError
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from orchestrator.cli.counter_compare import compare
-from orchestrator.cli.counter_models import fit, rank, what_if
+from orchestrator.cli.counters.compare import compare
+from orchestrator.cli.counters.models import fit, rank, what_if
 
 
 @click.group()

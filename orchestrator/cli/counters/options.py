@@ -17,8 +17,8 @@ from analysis.arrays import Flags, Indices
 from analysis.counters import merging
 from analysis.counters.features import PLACES
 from analysis.counters.samples import Samples
-from orchestrator.cli import counter_columns
-from orchestrator.cli.counter_columns import Columns, Wanted
+from orchestrator.cli.counters import columns as table_columns
+from orchestrator.cli.counters.columns import Columns, Wanted
 from orchestrator.contracts.errors import RequestError
 from orchestrator.contracts.tables import opened_rows
 
@@ -91,7 +91,7 @@ def held_out(samples: Samples, text: str) -> Flags:
 
 def read(paths: Sequence[Path], wanted: Wanted, merge: merging.Merge, group_by: Sequence[str] | None) -> Table:
     """The samples of a table. Raises TableError."""
-    rows, columns = counter_columns.read(paths, wanted)
+    rows, columns = table_columns.read(paths, wanted)
     samples = merging.samples(rows, merge)
     chosen = tuple(name for name in samples.labels if name.lower() not in PLACES) if group_by is None else group_by
     samples.groups(chosen)  # raises where there is no such label

@@ -1,0 +1,1 @@
+"""`modescope counters`: how a table is read, models and their tables, the ten methods compared."""
