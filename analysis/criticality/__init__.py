@@ -2,11 +2,13 @@
 
 from analysis.criticality.evaluation import Evaluation, Plan, Quality, evaluate, pooled, quality
 from analysis.criticality.examples import OWN_TIME, WINDOW_S, Examples, prepare
+from analysis.criticality.frequency import Frequency, frequencies
 from analysis.criticality.inconsistency import LAGS, TIES, Inconsistency, Ties, of_sets, slow_sets
 from analysis.criticality.labels import Rule, critical, reaches
 from analysis.criticality.learning import STANDARDS, Options, Standard, Trained, applied, exported, train
 from analysis.criticality.model import BadModelError, Model, from_json
 from analysis.criticality.splits import SPLITS, Split
+from analysis.criticality.tellers import Teller, tellers
 from analysis.criticality.trace import Samples, Trace
 
 __all__ = [
@@ -19,6 +21,7 @@ __all__ = [
     "BadModelError",
     "Evaluation",
     "Examples",
+    "Frequency",
     "Inconsistency",
     "Model",
     "Options",
@@ -28,6 +31,7 @@ __all__ = [
     "Samples",
     "Split",
     "Standard",
+    "Teller",
     "Ties",
     "Trace",
     "Trained",
@@ -35,6 +39,7 @@ __all__ = [
     "critical",
     "evaluate",
     "exported",
+    "frequencies",
     "from_json",
     "of_sets",
     "pooled",
@@ -42,5 +47,6 @@ __all__ = [
     "quality",
     "reaches",
     "slow_sets",
+    "tellers",
     "train",
 ]

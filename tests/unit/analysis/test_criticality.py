@@ -271,3 +271,43 @@ def test_what_cannot_be_learnt_is_told_with_its_reason() -> None:
         c.train(examples, np.ones(len(examples.x), dtype=bool), c.Options())
     with pytest.raises(BadSampleError, match="no counter"):
         c.prepare(calm, None, c.Rule())
+
+
+def drawn(seed: int, favour: float = 0.0) -> tuple[c.Trace, Flags, Flags]:
+    """200 rounds of 8 ranks; the first one is later by `favour`."""
+    arrivals = np.random.default_rng(seed).exponential(1.0, (200, 8))
+    arrivals[:, 0] += favour
+    made = trace(arrivals)
+    return made, c.critical(made, c.Rule()), np.ones(200, dtype=bool)
+
+
+def test_a_rank_that_is_critical_more_often_than_chance_stands_out() -> None:
+    found = [one for one in c.frequencies(*drawn(1, favour=1.0)) if one is not None]
+    assert [one.stands_out for one in found] == [True] + 7 * [False]
+    assert found[0].low > found[0].chance
+    assert found[0].share == found[0].critical / 200
+
+
+def test_among_ranks_that_are_alike_hardly_ever_one_stands_out() -> None:
+    named = sum(any(one is not None and one.stands_out for one in c.frequencies(*drawn(seed))) for seed in range(40))
+    assert named <= 5
+
+
+def test_a_rank_that_took_no_part_has_no_frequency() -> None:
+    made = trace([[1.0, 2.0, np.nan]] * 3)
+    found = c.frequencies(made, c.critical(made, c.Rule()), np.ones(3, dtype=bool))
+    assert found[2] is None
+    assert found[1] is not None
+    assert (found[1].share, found[1].chance, found[1].stands_out) == (1.0, 0.5, False)
+
+
+def test_what_differs_where_a_rank_is_critical_tells_and_noise_does_not() -> None:
+    made, critical, rows = drawn(2)
+    collective, rank = np.nonzero(~np.isnan(made.arrival_s))
+    values = np.column_stack(
+        [np.random.default_rng(3).normal(size=1600), -made.arrival_s.ravel(), np.full(1600, np.nan)]
+    )
+    samples = c.Samples(names=("noise", "less", "unknown"), values=values, collective=collective, rank=rank)
+    found = c.tellers(made, samples, critical, rows)
+    assert [(one.name, one.tells) for one in found] == [("less", True), ("noise", False)]
+    assert found[0].high < 0.2
