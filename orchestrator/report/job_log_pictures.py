@@ -1,97 +1,19 @@
-"""Pictures of predictions from logs, as inline SVG."""
+"""Pictures of jobs and their logs, as inline SVG."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from markupsafe import Markup
 
 from analysis.arrays import Array
+from orchestrator.report.prediction_pictures import WIDTH, picture
 from orchestrator.report.svg import element, path
 
-WIDTH = 640.0
-ROW = 22.0
-LEFT = 270.0  # for labels
-POINTS = 1200  # of a scatter plot
 COLUMNS = 160  # of a heat map
-RATIO = 3.0  # violins reach from a third to three times
 SERIES = 5  # colours of the style sheet
-
-
-def scatter(measured: Array, predicted: Array, *, label: str) -> Markup:
-    """Predicted over measured throughput, both logarithmic, with the line where they are equal."""
-    size, pad = 360.0, 56.0
-    every = max(1, math.ceil(len(measured) / POINTS))
-    x, y = np.log10(measured[::every]), np.log10(predicted[::every])
-    low, high = float(min(x.min(), y.min())) - 0.05, float(max(x.max(), y.max())) + 0.05
-
-    def place(value: float) -> float:
-        return (value - low) / (high - low) * (size - pad - 26)
-
-    marks = [
-        element("circle", cx=left, cy=top, r=1.8, class_="c1", fill_opacity="0.45", stroke="none")
-        for left, top in ((pad + place(a), size - pad - place(b)) for a, b in zip(x, y, strict=True))
-    ]
-    axes = [
-        element("text", "measured, MiB/s", x=(size + pad) / 2, y=size - 8, text_anchor="middle"),
-        element("text", "predicted, MiB/s", x=6, y=12),
-    ]
-    for value in _decades(low, high):
-        at = place(math.log10(value))
-        axes.append(element("text", f"{value:,.0f}", x=pad + at, y=size - pad + 15, text_anchor="middle"))
-        axes.append(element("text", f"{value:,.0f}", x=pad - 5, y=size - pad - at + 4, text_anchor="end"))
-    ends = ((pad, size - pad), (pad + place(high), size - pad - place(high)))
-    equal = path(ends, stroke="currentColor", fill="none", stroke_opacity="0.5")
-    return _svg(size, size, label, *axes, equal, *marks)
-
-
-def violins(errors: Mapping[str, Array], *, label: str) -> Markup:
-    """The distribution of predicted / measured, a row each, logarithmic; the line is where they are equal."""
-    from scipy.stats import gaussian_kde  # a second that the pages do without
-
-    height = ROW * 1.4
-    wide = WIDTH - LEFT - 20
-    grid = np.linspace(-math.log(RATIO), math.log(RATIO), 120)
-
-    def across(value: float) -> float:
-        return LEFT + (value + math.log(RATIO)) / (2 * math.log(RATIO)) * wide
-
-    parts: list[Markup] = []
-    for row, (name, found) in enumerate(errors.items()):
-        middle = height * (row + 0.5)
-        parts.append(element("text", name, x=LEFT - 8, y=middle + 4, text_anchor="end"))
-        if len(found) > 2 and np.ptp(found) > 0:
-            density = gaussian_kde(found)(grid)
-            half = density / density.max() * height * 0.45
-            outline = [(across(g), middle - h) for g, h in zip(grid, half, strict=True)]
-            below = [(across(g), middle + h) for g, h in zip(grid[::-1], half[::-1], strict=True)]
-            parts.append(path([*outline, *below], closed=True, class_="c1", fill_opacity="0.35"))
-            parts.append(_tick(across(float(np.clip(np.median(found), grid[0], grid[-1]))), middle, height * 0.3))
-    bottom = height * len(errors)
-    for ratio in (1 / RATIO, 0.5, 1.0, 2.0, RATIO):
-        x = across(math.log(ratio))
-        parts.append(path(((x, 0), (x, bottom)), stroke="currentColor", stroke_opacity="0.5" if ratio == 1 else "0.15"))
-        parts.append(element("text", f"{ratio:.2g}", x=x, y=bottom + 14, text_anchor="middle"))
-    return _svg(WIDTH, bottom + 22, label, *parts)
-
-
-def bars(values: Mapping[str, float], *, label: str, digits: int = 3) -> Markup:
-    """A bar a row, from 0; negative ones to the left."""
-    reach = max((abs(value) for value in values.values()), default=1.0) or 1.0
-    low = -reach if any(value < 0 for value in values.values()) else 0.0
-    wide = WIDTH - LEFT - 60
-    zero = LEFT + (0 - low) / (reach - low) * wide
-    parts: list[Markup] = []
-    for row, (name, value) in enumerate(values.items()):
-        y = ROW * row
-        length = abs(value) / (reach - low) * wide
-        parts.append(element("text", name, x=LEFT - 8, y=y + 15, text_anchor="end"))
-        start = zero - length if value < 0 else zero
-        parts.append(element("rect", x=start, y=y + 4, width=max(length, 0.5), height=ROW - 8, class_="c1"))
-        parts.append(element("text", f"{value:.{digits}f}", x=max(zero, start + length) + 5, y=y + 15))
-    return _svg(WIDTH, ROW * len(values) + 4, label, *parts)
 
 
 def profiles(names: Sequence[str], centres: Sequence[Sequence[float]], *, label: str) -> Markup:
@@ -112,7 +34,7 @@ def profiles(names: Sequence[str], centres: Sequence[Sequence[float]], *, label:
     parts += [
         element("text", f"{one:g}", x=30, y=top + height * (1 - one) + 4, text_anchor="end") for one in (0.0, 1.0)
     ]
-    return _svg(WIDTH, height + top + bottom, label, *parts)
+    return picture(WIDTH, height + top + bottom, label, *parts)
 
 
 def heat_map(names: Sequence[str], values: Array, *, at_s: Array, from_s: float, to_s: float, label: str) -> Markup:
@@ -147,24 +69,4 @@ def heat_map(names: Sequence[str], values: Array, *, at_s: Array, from_s: float,
         parts.append(path(((x, 0), (x, height)), stroke="currentColor", stroke_width="1.5"))
         parts.append(element("text", word, x=x, y=height + 13, text_anchor="middle"))
     parts.append(element("text", f"darkest: {most / 2**20:,.0f} MiB/s", x=118, y=height + 28))
-    return _svg(WIDTH, height + 34, label, *parts)
-
-
-def _decades(low: float, high: float) -> list[float]:
-    """1, 10, 100, ... between two logarithms; with 2 and 5 of each where these are few."""
-    powers = range(math.floor(low), math.ceil(high) + 1)
-    found = [10.0**one for one in powers if low <= one <= high]
-    if len(found) < 3:
-        found = [digit * 10.0**one for one in powers for digit in (1, 2, 5)]
-    return [value for value in found if low <= math.log10(value) <= high]
-
-
-def _tick(x: float, middle: float, half: float) -> Markup:
-    return path(((x, middle - half), (x, middle + half)), stroke="currentColor", stroke_width="2")
-
-
-def _svg(width: float, height: float, label: str, *parts: Markup) -> Markup:
-    return element(
-        "svg", *parts, viewBox=f"0 0 {width:.0f} {height:.0f}", width=width, role="img", aria_label=label,
-        font_size="11", fill="currentColor", style="max-width:100%;height:auto",
-    )  # fmt: skip
+    return picture(WIDTH, height + 34, label, *parts)

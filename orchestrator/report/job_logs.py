@@ -18,7 +18,8 @@ from analysis.log_prediction.jobs import Key
 from analysis.log_prediction.published.selection import correlation
 from orchestrator.job_logs import published
 from orchestrator.job_logs.evaluating import Evaluated, sentences, told
-from orchestrator.report import job_log_pictures as pictures
+from orchestrator.report import prediction_pictures as pictures
+from orchestrator.report.job_log_pictures import profiles
 
 SHOWN_KEYS = 24  # violins of a direction; those with most jobs
 FEW_RUNS = 20
@@ -80,8 +81,12 @@ def _directions(found: Evaluated, seed: int) -> Iterator[OfDirection]:
         correlations, profile, groups = _section_4(found, name, seed)
         yield OfDirection(
             name=name,
-            scatter=pictures.scatter(measured, predicted, label=f"{name}s: predicted over measured throughput"),
-            violins=pictures.violins(_errors(found, keys), label=f"{name}s: predicted / measured, by key"),
+            scatter=pictures.scatter(
+                measured, predicted, unit="MiB/s", label=f"{name}s: predicted over measured throughput"
+            ),
+            violins=pictures.violins(
+                _errors(found, keys), pictures.RATIOS, label=f"{name}s: predicted / measured, by key"
+            ),
             importance=pictures.bars(important, label=f"{name}s: R² lost without") if important else None,
             keys=keys,
             correlations=correlations,
@@ -149,5 +154,5 @@ def _section_4(found: Evaluated, direction: str, seed: int) -> tuple[Markup | No
         groups = clusters(np.column_stack([features[name] for name in strengths]), throughput, seed=seed)
     except AnalysisError:
         return bars, None, ()
-    lines = pictures.profiles(list(strengths), [one.centre for one in groups], label=f"{direction}s: clusters of jobs")
+    lines = profiles(list(strengths), [one.centre for one in groups], label=f"{direction}s: clusters of jobs")
     return bars, lines, tuple(groups)
