@@ -137,8 +137,12 @@ def evaluate(
     seed: int = 1,
     processes: int = 1,
     progress: Callable[[str], None] = lambda _: None,
+    look: Callable[[Predictor, Indices], None] = lambda _predictor, _left: None,
 ) -> Evaluation:
-    """Leave configurations out, predict them from the others, and compare. Raises `BadSampleError`."""
+    """Leave configurations out, predict them from the others, and compare. Raises `BadSampleError`.
+
+    `look` sees the predictor of each part, and the rows that it did not learn from.
+    """
     names, rows = samples.names, samples.rows
     shades = None if samples.selections is None else evidence(samples.selections)
     errors: list[Error] = []
@@ -158,6 +162,7 @@ def evaluate(
         found = predictor.predict(_of(rows, left))
         spent += (trained - begun, perf_counter() - trained)
         errors += _errors(samples, predictor, found, left, words)
+        look(predictor, left)
     return Evaluation(errors=tuple(errors), train_s=float(spent[0]), predict_s=float(spent[1] / len(errors)))
 
 

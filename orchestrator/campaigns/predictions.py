@@ -59,11 +59,11 @@ class CampaignPredictions:
 
 def of_campaign(store: Store, campaign_id: int) -> CampaignPredictions:
     """Raises NotFoundError, and ConflictError where too little is measured to predict from."""
-    return _of_campaign(_Ledger(store=store, id=store.ledger), campaign_id, store.campaigns.version(campaign_id))
+    return _of_campaign(Ledger(store=store, id=store.ledger), campaign_id, store.campaigns.version(campaign_id))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Ledger:
+class Ledger:
     """A store as a part of a key: of one ledger, there is one version of each campaign."""
 
     store: Store
@@ -73,11 +73,11 @@ class _Ledger:
         return hash(self.id)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Ledger) and other.id == self.id
+        return isinstance(other, Ledger) and other.id == self.id
 
 
 @lru_cache(maxsize=KEPT)
-def _of_campaign(ledger: _Ledger, campaign_id: int, _version: str) -> CampaignPredictions:
+def _of_campaign(ledger: Ledger, campaign_id: int, _version: str) -> CampaignPredictions:
     store = ledger.store
     every = [one for one in store.campaigns.configurations(campaign_id) if one.control is None]
     fitted = {(one.setting_id, one.mode): one for one in store.analyses.fitted(campaign_id) if one.selection}
@@ -103,9 +103,9 @@ def _predicted(
     samples = [fit.sample for fit in fits]
     try:
         predictor = Predictor.fit(
-            names, [_labels(one) for one in known], samples, modality=evidence(selections), trees=TREES
+            names, [labels(one) for one in known], samples, modality=evidence(selections), trees=TREES
         )
-        found = predictor.predict([_labels(one) for one in missing])
+        found = predictor.predict([labels(one) for one in missing])
     except AnalysisError as error:
         raise ConflictError(f"nothing can be predicted: {error}") from error
     chance = found.p_multimodal
@@ -127,5 +127,6 @@ def _predicted(
     )
 
 
-def _labels(one: Configuration) -> tuple[str, ...]:
+def labels(one: Configuration) -> tuple[str, ...]:
+    """Its levels and mode as text, in the order of the factors and `MODE`."""
     return (*(str(level) for level in one.levels), one.mode)

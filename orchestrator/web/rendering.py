@@ -10,7 +10,7 @@ from typing import Any
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from orchestrator import words
@@ -44,7 +44,10 @@ def page(request: Request, template: str, *, status: int = HTTPStatus.OK, **show
 @cache
 def _templates() -> Environment:
     environment = Environment(
-        loader=PackageLoader("orchestrator.web"),
+        # What the report says too is written once, there.
+        loader=ChoiceLoader(
+            [PackageLoader("orchestrator.web"), PrefixLoader({"report": PackageLoader("orchestrator.report")})]
+        ),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -10,6 +10,7 @@ from orchestrator.api.atlas import metric_of
 from orchestrator.campaigns import predictions
 from orchestrator.contracts.access import Scope
 from orchestrator.contracts.errors import ConflictError
+from orchestrator.report.sections import predictions as report_section
 from orchestrator.web.rendering import page
 
 router = APIRouter(prefix="/campaigns/{campaign_id}", dependencies=[may(Scope.READ)])
@@ -28,6 +29,8 @@ def show(request: Request, campaign_id: CampaignId, store: Ledger) -> Response:
         reason = str(error)
     rows = () if found is None else sorted(found.predicted, key=lambda one: one.extrapolated)[:LISTED]
     metric = metric_of(store, campaign)
+    quality = report_section.of_campaign(store, campaign_id, metric)
     return page(
-        request, "predictions.html", campaign=campaign, found=found, reason=reason, rows=rows, metric=metric
+        request, "predictions.html", campaign=campaign, found=found, reason=reason, rows=rows, metric=metric,
+        quality=quality,
     )  # fmt: skip

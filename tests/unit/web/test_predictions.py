@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("sklearn")
 
-from orchestrator.campaigns import predictions
+from orchestrator.campaigns import prediction_quality, predictions
 from orchestrator.contracts.campaigns import Campaign
 from orchestrator.store.memory import MemoryStore
 from tests.unit.measured import Laboratory
@@ -72,3 +72,17 @@ def test_with_all_measured_nothing_is_left(store: MemoryStore, browser: httpx.Cl
     campaign = laboratory.submit()
     laboratory.work_off()
     assert "nothing is left to predict" in browser.get(f"/campaigns/{campaign.id}/predictions").text
+
+
+def test_the_page_tells_how_good_predictions_are(
+    store: MemoryStore, browser: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prediction_quality, "FEWEST", 15)
+    monkeypatch.setattr(prediction_quality, "TREES", 5)
+    laboratory = Laboratory(store)
+    campaign = laboratory.submit(STUDY)
+    laboratory.work_off()
+    page = browser.get(f"/campaigns/{campaign.id}/predictions").text
+    assert "18 of 18 configurations with a fit were left out" in page
+    assert "Where not to trust it" in page
+    assert 'aria-label="Predicted over measured medians"' in page
