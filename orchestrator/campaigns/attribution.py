@@ -99,7 +99,7 @@ def _runs(
         jobs=tuple(str(one.job) for one in made),
         sessions=_sessions(made),
         started_at=np.array([one.started_at for one in made]),
-        numbers={**_observed([one.get("observed", {}) for one in observed]), **numbers},
+        numbers={**observed_numbers([one.get("observed", {}) for one in observed]), **numbers},
         words=words,
     )
 
@@ -113,7 +113,7 @@ def _sessions(made: Sequence[Circumstance]) -> tuple[str, ...]:
     return tuple(f"{numbers[one.node][one.session]} of {one.node}" for one in made)
 
 
-def _observed(observed: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
+def observed_numbers(observed: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
     """Every number that was observed, by what it is called; NaN where it was not."""
     flat = [dict(_flat(one)) for one in observed]
     names = dict.fromkeys(name for one in flat for name in one)

@@ -105,7 +105,7 @@ def apart(store: Store, campaign_id: int, setting_id: int, mode: str) -> Apart:
 
 def model(store: Store, campaign_id: int) -> CampaignModel:
     """Runtime and powers over the settings of a campaign: one sample a setting, medians of its valid runs."""
-    of_setting = _first_of_each_setting(store.campaigns.configurations(campaign_id))
+    of_setting = first_of_each_setting(store.campaigns.configurations(campaign_id))
     step = max(1, -(-len(of_setting) // MOST_SETTINGS))
     found = _measured(store, campaign_id, of_setting[::step])
     had = {name: sum(name in one["had"] for one in found) for name in (*COUNTING, "rapl", "power")}
@@ -149,7 +149,7 @@ def _measured(store: Store, campaign_id: int, chosen: Sequence[Configuration]) -
     return found
 
 
-def _first_of_each_setting(configurations: Sequence[Configuration]) -> list[Configuration]:
+def first_of_each_setting(configurations: Sequence[Configuration]) -> list[Configuration]:
     """Without controls: these are never measured."""
     found: dict[int, Configuration] = {}
     for one in configurations:
