@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from orchestrator.contracts.errors import MissingExtraError, ModescopeError
+from orchestrator.contracts.errors import ModescopeError, missing_extra
 from workers.fleet import Machine
 
 try:
@@ -24,7 +24,7 @@ try:
     from paramiko import BadHostKeyException, RejectPolicy, SSHException
     from paramiko.ssh_exception import NoValidConnectionsError
 except ImportError as missing:
-    raise MissingExtraError("`modescope fleet` needs Fabric", "fleet") from missing
+    raise missing_extra("`modescope fleet` needs Fabric", "fleet") from missing
 
 CONNECT_TIMEOUT_S = 10
 

@@ -10,7 +10,7 @@ from orchestrator.api.export import FIELDS, columns
 from orchestrator.api.sink import Sink
 from orchestrator.contracts.campaigns import ExportRow
 from orchestrator.contracts.designs import Design
-from orchestrator.contracts.errors import MissingExtraError
+from orchestrator.contracts.errors import missing_extra
 from orchestrator.contracts.metrics import Metric
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ class _Writer(Protocol):
 
 
 def require() -> None:
-    """Raise MissingExtraError where pyarrow is not installed: it is as big as a third of everything else."""
+    """Raise MissingPartError where pyarrow is not installed: it is as big as a third of everything else."""
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError:
-        raise MissingExtraError("these formats need pyarrow beside the service", "archive") from None
+        raise missing_extra("these formats need pyarrow beside the service", "archive") from None
 
 
 def as_parquet(design: Design, metric: Metric, rows: Iterable[ExportRow]) -> Iterator[bytes]:

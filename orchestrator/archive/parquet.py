@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.contracts.archives import Kind, Table
-from orchestrator.contracts.errors import ConflictError, MissingExtraError
+from orchestrator.contracts.errors import ConflictError, missing_extra
 
 if TYPE_CHECKING:
     import pyarrow
@@ -20,11 +20,11 @@ ROWS_A_GROUP = 20_000
 
 
 def require() -> None:
-    """Raise MissingExtraError where pyarrow is not installed: it is as big as a third of everything else."""
+    """Raise MissingPartError where pyarrow is not installed: it is as big as a third of everything else."""
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError:
-        raise MissingExtraError("archives need pyarrow", "archive") from None
+        raise missing_extra("archives need pyarrow", "archive") from None
 
 
 def write(path: Path, table: Table, batches: Iterable[Sequence[tuple[Any, ...]]]) -> str:

@@ -78,11 +78,9 @@ class MissingPartError(UserError):
     """A part this needs is not on the machine."""
 
 
-class MissingExtraError(MissingPartError):
-    """A library that only some installations have; `what` needs it, and `extra` of pyproject.toml brings it."""
-
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what}: install the extra `{extra}` (make install EXTRAS={extra})")
+def missing_extra(what: str, extra: str) -> MissingPartError:
+    """A library that only some installations have: `what` needs it, and `extra` of pyproject.toml brings it."""
+    return MissingPartError(f"{what}: install the extra `{extra}` (make install EXTRAS={extra})")
 
 
 class SchemaError(UserError):

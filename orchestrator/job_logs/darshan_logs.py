@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from orchestrator.contracts.errors import MissingExtraError, TableError
+from orchestrator.contracts.errors import TableError, missing_extra
 from orchestrator.contracts.job_logs import ProgramLog
 
 TIMEOUT_S = 120.0  # for one log
@@ -40,9 +40,9 @@ def found_logs(place: Path) -> list[Path]:
 
 
 def read_program_logs(paths: Iterable[Path]) -> Iterator[ProgramLog | Unreadable]:
-    """Each log in order. Raises MissingExtraError without PyDarshan."""
+    """Each log in order. Raises MissingPartError without PyDarshan."""
     if find_spec("darshan") is None:
-        raise MissingExtraError("Darshan logs need PyDarshan", "logs")
+        raise missing_extra("Darshan logs need PyDarshan", "logs")
     reader = _Reader()
     try:
         for path in paths:

@@ -18,7 +18,7 @@ from analysis.log_prediction.published import regressors
 from analysis.log_prediction.published.procedure import Chosen
 from analysis.log_prediction.scores import Score
 from orchestrator.cli import files
-from orchestrator.contracts.errors import MissingExtraError, TableError
+from orchestrator.contracts.errors import TableError, missing_extra
 from orchestrator.job_logs import jobs as from_table
 from orchestrator.job_logs.published import PublishedModel, records
 from orchestrator.job_logs.table import JobTable, read_jobs_table
@@ -48,9 +48,9 @@ class Evaluated:
 
 
 def require_learning() -> None:
-    """Raises MissingExtraError without scikit-learn."""
+    """Raises MissingPartError without scikit-learn."""
     if find_spec("sklearn") is None:
-        raise MissingExtraError("predictions need scikit-learn", "learning")
+        raise missing_extra("predictions need scikit-learn", "learning")
 
 
 def evaluate_table(
@@ -64,7 +64,7 @@ def evaluate_table(
     classes: Any,
     report: Report,
 ) -> Evaluated:
-    """Read and evaluate. Raises TableError, MissingExtraError, AnalysisError."""
+    """Read and evaluate. Raises TableError, MissingPartError, AnalysisError."""
     require_learning()
     table = read_jobs_table(path)
     chosen = from_table.jobs_of(table, settings.columns)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from analysis.arrays import Array
-from orchestrator.contracts.errors import MissingExtraError, TableError
+from orchestrator.contracts.errors import TableError, missing_extra
 from orchestrator.contracts.job_logs import FileSystem, FileSystemSample
 
 SQLITE = b"SQLite format 3\x00"
@@ -56,7 +56,7 @@ class _Series:
 def read_lmt(path: Path, *, zone: tzinfo) -> Watched:
     """The samples of a file; LMT's database keeps local times, which are of `zone`.
 
-    Raises TableError, MissingExtraError.
+    Raises TableError, MissingPartError.
     """
     try:
         with path.open("rb") as stream:
@@ -155,7 +155,7 @@ def _rates(at_s: Array, counted: Array) -> Array:
 
 def _of_hdf5(path: Path) -> _Series:
     if find_spec("h5py") is None:
-        raise MissingExtraError("LMT's HDF5 files need h5py", "logs")
+        raise missing_extra("LMT's HDF5 files need h5py", "logs")
     import h5py
 
     try:

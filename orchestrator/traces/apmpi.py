@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from orchestrator.contracts.errors import MissingExtraError, TableError
+from orchestrator.contracts.errors import TableError, missing_extra
 
 IN_MPI = "MPI_TOTAL_COMM_TIME"
 COLLECTIVE_TIMES = (
@@ -34,7 +34,7 @@ class Totals:
 def summary(path: Path) -> Totals:
     """How uneven the ranks are: a rank that waits little in MPI is one that others wait for.
 
-    Raises TableError for a log without APMPI, MissingExtraError where the library is missing.
+    Raises TableError for a log without APMPI, MissingPartError where the library is missing.
     """
     records = _records(path)
     if len(records) < 2:
@@ -62,7 +62,7 @@ def _records(path: Path) -> list[Any]:
     try:
         import darshan
     except ImportError as error:
-        raise MissingExtraError("Darshan logs need PyDarshan", "logs") from error
+        raise missing_extra("Darshan logs need PyDarshan", "logs") from error
     if not path.is_file():
         raise TableError(f"{path}: there is no such file")
     try:

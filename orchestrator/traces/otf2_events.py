@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from orchestrator.contracts.errors import MissingExtraError, TableError
+from orchestrator.contracts.errors import TableError, missing_extra
 from orchestrator.traces.arrivals import Call, trace_of
 from orchestrator.traces.imported import Imported
 
@@ -15,12 +15,12 @@ RANK = re.compile(r"\d+")
 
 
 def read(path: Path) -> Imported:
-    """Arrivals are where ranks begin a collective. Raises TableError, MissingExtraError."""
+    """Arrivals are where ranks begin a collective. Raises TableError, MissingPartError."""
     try:
         import otf2
         from otf2 import events
     except ImportError as error:
-        raise MissingExtraError("OTF2 traces need Python 3.11 and the library of their makers", "traces") from error
+        raise missing_extra("OTF2 traces need Python 3.11 and the library of their makers", "traces") from error
     if not path.is_file():
         raise TableError(f"{path}: there is no such file")
     begun: dict[int, float] = {}

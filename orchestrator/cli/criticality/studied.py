@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.cli.criticality import told
 from orchestrator.cli.criticality.columns import Columns, read
-from orchestrator.contracts.errors import MissingExtraError, TableError, UserError
+from orchestrator.contracts.errors import TableError, UserError, missing_extra
 
 if TYPE_CHECKING:
     from analysis.criticality import Evaluation, Examples, Model, Options, Rule, Samples, Trace
@@ -94,7 +94,7 @@ def evaluation_of(trace: Trace, examples: Examples, options: Options, given: Giv
     try:
         return c.evaluate(trace, examples, options, plan)
     except ImportError as error:
-        raise MissingExtraError("boosted trees (--no-boosted does without) need scikit-learn", "learning") from error
+        raise missing_extra("boosted trees (--no-boosted does without) need scikit-learn", "learning") from error
 
 
 def model_in(path: Path) -> Model:
