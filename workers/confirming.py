@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from analysis import confirmation, mixture, modality
+from analysis.errors import AnalysisError
 from orchestrator.contracts.analyses import Fitted
 from orchestrator.contracts.campaigns import Configuration
 from orchestrator.store.ports import Store
+
+logger = logging.getLogger(__name__)
 
 FLAGGED = "multimodal"
 Key = tuple[int, str]
@@ -33,11 +37,14 @@ def confirmations(
     first_of = {_key(one): _key(flagged[one.identity]) for one in tested}
     wanted = set(first_of.values())
     firsts = {_key(one): one for one in store.analyses.fitted(parent_id, verdict=FLAGGED) if _key(one) in wanted}
-    return {
-        one.id: _confirmed(firsts[first_of[_key(one)]], one, q_of[_key(one)], options, unit)
-        for one in store.analyses.fitted(again[0].campaign_id)
-        if first_of.get(_key(one)) in firsts and one.selection is not None
-    }
+    found: dict[int, Mapping[str, Any]] = {}
+    for one in store.analyses.fitted(again[0].campaign_id):
+        if first_of.get(_key(one)) in firsts and one.selection is not None:
+            try:
+                found[one.id] = _confirmed(firsts[first_of[_key(one)]], one, q_of[_key(one)], options, unit)
+            except AnalysisError as error:  # one that cannot be judged keeps no other from its verdict
+                logger.warning("setting %s, %s: no confirming verdict: %s", one.setting_id, one.mode, error)
+    return found
 
 
 def _key(one: Configuration | Fitted) -> Key:

@@ -109,11 +109,19 @@ def _apart(first: Selection, again: Selection, options: Options, rng: np.random.
     drawn = []
     for _ in range(DRAWS):
         before, after = (
-            _nearest(fit(first.best.sample(one.n, rng), one.family, one.components, options=options), first, options)
+            _nearest(fit(_drawn(first.best, one, rng), one.family, one.components, options=options), first, options)
             for one in (first, again)
         )
         drawn.append(after - before)
     return np.median(drawn, axis=0), np.asarray(stats.iqr(drawn, axis=0)) / 1.349
+
+
+def _drawn(found: Fit, like: Selection, rng: np.random.Generator) -> Array:
+    """As many values as `like` has runs, where its family can lie: a wide normal component reaches below zero."""
+    values = found.sample(like.n, rng)
+    while like.family != "normal" and np.any(outside := values <= 0):
+        values[outside] = found.sample(int(np.count_nonzero(outside)), rng)
+    return values
 
 
 def _nearest(found: Fit, first: Selection, options: Options) -> Array:

@@ -6,6 +6,7 @@ import numpy as np
 
 from analysis import confirmation, mixture
 from analysis.confirmation import Confirmation
+from analysis.confirmation.confirm import agree
 
 OPTIONS = mixture.Options(families=("normal", "lognormal"), max_components=2)
 
@@ -62,3 +63,15 @@ def test_far_modes_need_fewer_runs_than_near_ones() -> None:
     )
     assert far is not None
     assert near is None or far < near
+
+
+def test_draws_from_a_wide_normal_component_stay_where_the_other_family_can_lie() -> None:
+    rng = np.random.default_rng(3)
+    first, again = (
+        np.abs(np.where(rng.random(120) < 0.5, rng.normal(1000, 40, 120), rng.normal(3000, 1200, 120))) + 1
+        for _ in range(2)
+    )
+    one = mixture.select(first, options=mixture.Options(families=("normal",), max_components=2))
+    other = mixture.select(again, options=mixture.Options(families=("lognormal",), max_components=2))
+    assert one.best.sample(10_000, rng).min() < 0
+    assert agree(one, other, options=OPTIONS, rng=rng) in {True, False}
