@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -139,11 +139,14 @@ class Analyst:
         confirmed: Mapping[int, Mapping[str, Any]] = {}
         if study.parent_id is not None:
             confirmed = confirmations(self._store, study.parent_id, configurations, options=options, unit=unit)
-        judgements = [
-            replace(_judgement(one, q_of[one.setting_id, one.mode], options, unit), confirmation=confirmed.get(one.id))
-            for one in self._store.analyses.fitted(campaign_id)
-            if one.selection is not None
-        ]
+        with closing(self._store.analyses.fitted(campaign_id)) as fitted:
+            judgements = [
+                replace(
+                    _judgement(one, q_of[one.setting_id, one.mode], options, unit), confirmation=confirmed.get(one.id)
+                )
+                for one in fitted
+                if one.selection is not None
+            ]
         self._store.analyses.judge(campaign_id, mixture.VERSION, judgements)
 
 

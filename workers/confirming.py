@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,10 @@ def confirmations(
     wanted = set(first_of.values())
     firsts = {_key(one): one for one in store.analyses.fitted(parent_id, verdict=FLAGGED) if _key(one) in wanted}
     found: dict[int, Mapping[str, Any]] = {}
-    for one in store.analyses.fitted(again[0].campaign_id):
-        if first_of.get(_key(one)) in firsts and one.selection is not None:
+    with closing(store.analyses.fitted(again[0].campaign_id)) as fitted:
+        for one in fitted:
+            if first_of.get(_key(one)) not in firsts or one.selection is None:
+                continue
             try:
                 found[one.id] = _confirmed(firsts[first_of[_key(one)]], one, q_of[_key(one)], options, unit)
             except AnalysisError as error:  # one that cannot be judged keeps no other from its verdict

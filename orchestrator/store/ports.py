@@ -6,7 +6,7 @@ Two adapters stand behind it: `store.postgres` and `store.memory`; one contract 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -188,10 +188,13 @@ class Analyses(Protocol):
     def judge(self, campaign_id: int, version: str, judgements: Sequence[Judgement]) -> bool:
         """Make verdicts final; False (and nothing stored) when an analysis has been opened meanwhile."""
 
-    def fitted(self, campaign_id: int, *, verdict: str | None = None, whole: bool = True) -> Iterator[Fitted]:
+    def fitted(
+        self, campaign_id: int, *, verdict: str | None = None, whole: bool = True
+    ) -> Generator[Fitted, None, None]:
         """Analysed configurations with sample and selection, in order of setting and mode; streamed.
 
-        Not `whole`: without selections, which are ten times as large as all the rest.
+        Not `whole`: without selections, which are ten times as large as all the rest. Who may not come to its end
+        closes it: it holds a connection.
         """
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from uuid import UUID, uuid4
@@ -68,10 +68,12 @@ class Analyses:
         return True
 
     @transaction
-    def fitted(self, campaign_id: int, *, verdict: str | None = None, whole: bool = True) -> Iterator[Fitted]:
+    def fitted(
+        self, campaign_id: int, *, verdict: str | None = None, whole: bool = True
+    ) -> Generator[Fitted, None, None]:
         campaign = self.tables.campaign(campaign_id)
         found = [_fitted(row) for row in _of(campaign) if row.result is not None and verdict in (None, row.verdict)]
-        return iter(found if whole else [replace(one, selection=None) for one in found])
+        return (one if whole else replace(one, selection=None) for one in found)
 
     def _holds(self, token: UUID, result: Result) -> bool:
         row = self.tables.analyses.get(result.analysis_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -134,7 +134,9 @@ class PostgresAnalyses:
             connection.execute(_JUDGE, {"campaign": campaign_id, "version": version, **columns})
         return True
 
-    def fitted(self, campaign_id: int, *, verdict: str | None = None, whole: bool = True) -> Iterator[Fitted]:
+    def fitted(
+        self, campaign_id: int, *, verdict: str | None = None, whole: bool = True
+    ) -> Generator[Fitted, None, None]:
         """Analysed configurations with sample and selection, streamed."""
         with self._database.streaming() as connection:
             for row in connection.execute(_FITTED, {"campaign": campaign_id, "verdict": verdict, "whole": whole}):
