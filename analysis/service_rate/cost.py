@@ -6,7 +6,7 @@ the empirical Bayes estimate; residuals are kept as they came, for their tails a
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -58,24 +58,38 @@ def prior_only(prior_s: Array, *, sd: float = UNSEEN_SD) -> CostModel:
     )
 
 
-def fit(settings: Sequence[Mapping[str, Level]], ran: Indices, cost_s: Array, prior_s: Array) -> CostModel:
-    """Learn from runs: (n,) index of the setting that each ran, and its seconds. Falls back to the prior below four."""
+def fit(
+    settings: Sequence[Mapping[str, Level]],
+    ran: Indices,
+    cost_s: Array,
+    prior_s: Array,
+    *,
+    kinds: Sequence[str] | None = None,
+) -> CostModel:
+    """Learn from runs: (n,) index of the setting that each ran, and its seconds. Falls back to the prior below four.
+
+    `kinds`, (s,): what carries a setting out. How far off the prior is for one kind says nothing of another.
+    """
     if len(ran) != len(cost_s):
         raise BadSampleError("every run has a setting and a cost")
     if len(cost_s) and not (np.all(np.isfinite(cost_s)) and np.min(cost_s) > 0):
         raise BadSampleError("costs are numbers above 0")
     if len(cost_s) < FEWEST:
         return prior_only(prior_s)
-    features = design_matrix(settings)
+    kind = np.unique(kinds, return_inverse=True)[1] if kinds is not None else np.zeros(len(settings), dtype=np.int64)
+    own_level = np.eye(int(np.max(kind)) + 1)[kind]
+    features = np.column_stack([own_level, design_matrix(settings)])
     away = np.log(cost_s) - np.log(prior_s)[ran]
-    slopes = _ridge(features[ran], away)
+    slopes = _ridge(features[ran], away, free=own_level.shape[1])
     model = features @ slopes
-    return _with_settings_own(np.log(prior_s) + model, ran, away - model[ran], len(settings))
+    fitted = _with_settings_own(np.log(prior_s) + model, ran, away - model[ran], len(settings))
+    unseen = np.bincount(kind[ran], minlength=own_level.shape[1])[kind] == 0
+    return replace(fitted, sd=np.where(unseen, np.maximum(fitted.sd, UNSEEN_SD), fitted.sd))
 
 
 def design_matrix(settings: Sequence[Mapping[str, Level]]) -> Array:
-    """(s, f): a column of ones, logarithms of positive numbers (centred, scaled), one column a level of a word."""
-    columns = [np.ones(len(settings))]
+    """(s, f): logarithms of positive numbers (centred, scaled), one column a level of a word but the first."""
+    columns = [np.empty((len(settings), 0))]
     for factor in settings[0]:
         levels = [setting[factor] for setting in settings]
         numbers = np.array([level for level in levels if isinstance(level, int | float)], dtype=np.float64)
@@ -89,11 +103,14 @@ def design_matrix(settings: Sequence[Mapping[str, Level]]) -> Array:
     return np.column_stack(columns)
 
 
-def _ridge(features: Array, away: Array) -> Array:
-    """Least squares, robust to tails: residuals beyond twice their typical size count less (Huber), five rounds."""
+def _ridge(features: Array, away: Array, *, free: int) -> Array:
+    """Least squares, robust to tails: residuals beyond twice their typical size count less (Huber), five rounds.
+
+    The first `free` columns are levels, which are hardly shrunk.
+    """
     weights: Array = np.ones(len(away), dtype=np.float64)
     precision = RIDGE * np.eye(features.shape[1])
-    precision[0, 0] = 1e-6
+    precision[:free, :free] = 1e-6 * np.eye(free)
     slopes: Array = np.zeros(features.shape[1])
     for _ in range(5):
         weighted = features * weights[:, None]

@@ -11,7 +11,7 @@ from analysis.arrays import Array
 from analysis.service_rate import cost
 from analysis.service_rate.time_left import jobs_one_by_one, time_left, with_more_nodes
 from orchestrator.campaigns.forecast import shortened
-from orchestrator.campaigns.speed import Costs, Speed, features, prior_s
+from orchestrator.campaigns.speed import Costs, Speed, features, kinds, prior_s
 from orchestrator.contracts.campaigns import Submission
 from orchestrator.contracts.rates import Duration
 from orchestrator.design.study import Study
@@ -39,7 +39,8 @@ def in_ledger(study: Study, store: Store, *, nodes: int) -> Duration:
 
 def estimate(study: Study, *, nodes: int, past: Sequence[Past] = ()) -> Duration:
     """Fit one cost model to all of them; the interval holds what is not known, and nodes lost or slowed on the way."""
-    wanted = submission(study)
+    in_lockstep = study.placement.kind == "lockstep"  # who does it need not be known to tell how long it takes
+    wanted = submission(study, nodes=[f"n{place}" for place in range(max(2, nodes))] if in_lockstep else ())
     jobs = sorted(wanted.jobs, key=lambda job: job.position)
     open_jobs = shortened(
         np.array([job.setting for job in jobs], dtype=np.int64),
@@ -81,6 +82,7 @@ def _model(wanted: Submission, past: Sequence[Past]) -> cost.CostModel:
         np.concatenate([*none, *(one.costs.ran + at for one, at in zip(past, first, strict=False))]).astype(np.int64),
         np.concatenate([*none, *(one.costs.seconds for one in past)]),
         np.concatenate([own, *(one.speed.prior_s for one in past)]),
+        kinds=[*kinds(wanted), *(kind for one in past for kind in one.speed.kinds)],
     )
     return cost.CostModel(
         log_s=fitted.log_s[: len(own)],

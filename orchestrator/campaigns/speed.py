@@ -50,6 +50,7 @@ class Speed:
 
     def __init__(self, submission: Submission) -> None:
         self.features = features(submission)
+        self.kinds = kinds(submission)
         self.prior_s = prior_s(submission)
         self.known_until = 0.0
         """When the latest job was done of which runs were learned."""
@@ -91,8 +92,11 @@ class Speed:
         """Of every setting, from the latest runs of each."""
         ran, nodes, seconds = self._costs.all()
         return Costs(
-            model=cost.fit(self.features, ran, seconds, self.prior_s), ran=ran, nodes=nodes, seconds=seconds
-        )  # fmt: skip
+            model=cost.fit(self.features, ran, seconds, self.prior_s, kinds=self.kinds),
+            ran=ran,
+            nodes=nodes,
+            seconds=seconds,
+        )
 
     def rates(self, costs: Costs) -> list[FoundRate]:
         """Of every node of which enough is known."""
@@ -181,15 +185,18 @@ def _change(node: str, service_s: Array, ended_at: Array, began_at: list[float],
 
 
 def features(submission: Submission) -> list[Mapping[str, cost.Level]]:
-    """Factor -> level of every setting. A control has the levels of the first setting, and its name."""
+    """Factor -> level of every setting. A control has the levels of the first setting."""
     design = submission.design
     measured = next((setting.levels for setting in design.settings if setting.control is None), ())
-    rows: list[Mapping[str, cost.Level]] = []
-    for setting in design.settings:
-        levels = measured if setting.control is not None else setting.levels
-        row: dict[str, cost.Level] = dict(zip(design.factors, levels, strict=False))
-        rows.append(row | {"control": setting.control or ""})
-    return rows
+    levels = (measured if setting.control is not None else setting.levels for setting in design.settings)
+    return [dict(zip(design.factors, row, strict=False)) for row in levels]
+
+
+def kinds(submission: Submission) -> list[str]:
+    """Of every setting: the name of the control, which is replayed, or that of the engine."""
+    return [
+        f"control {one.control}" if one.control is not None else submission.engine for one in submission.design.settings
+    ]
 
 
 def prior_s(submission: Submission) -> Array:

@@ -49,7 +49,7 @@ def test_the_factors_alone_would_miss_it():
     """Negative control: the regression without the settings' own means."""
     ran, seconds = runs(range(12), 20)
     seconds[ran == 5] *= 4
-    features = cost.design_matrix(SETTINGS)
+    features = np.column_stack([np.ones(len(SETTINGS)), cost.design_matrix(SETTINGS)])
     slopes = np.linalg.lstsq(features[ran], np.log(seconds), rcond=None)[0]
     assert np.exp(features[5] @ slopes) != pytest.approx(4 * true_s(SETTINGS[5]), rel=0.1)
 
@@ -58,6 +58,15 @@ def test_before_the_first_runs_the_prior_speaks():
     costs = cost.fit(SETTINGS, np.array([], dtype=np.int64), np.array([]), PRIOR)
     assert np.exp(costs.log_s) == pytest.approx(PRIOR)
     assert np.all(costs.sd > 0.3)
+
+
+def test_what_a_replayed_control_costs_says_nothing_of_the_benchmark():
+    """The first jobs of a campaign may all be controls, for which the prior is off by a factor of its own."""
+    ran, seconds = np.zeros(20, dtype=np.int64), np.full(20, 100.0)
+    costs = cost.fit(SETTINGS, ran, seconds, PRIOR, kinds=["control", *["iozone"] * (len(SETTINGS) - 1)])
+    assert np.exp(costs.log_s[0]) == pytest.approx(100.0, rel=0.05)
+    assert np.exp(costs.log_s[1:]) == pytest.approx(PRIOR[1:], rel=0.3)
+    assert np.all(costs.sd[1:] > 0.3)
 
 
 def test_costs_that_make_no_sense_are_refused():
