@@ -40,6 +40,7 @@ class Launcher:
 
     def __init__(self) -> None:
         self._line: int | None = None
+        self._pid: int | None = None
         self._end: weakref.finalize[[int, int], Launcher] | None = None
 
     def fork(self, argv: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> Child:
@@ -59,6 +60,13 @@ class Launcher:
             os.close(output_write)
         child.wait_until_ready(output_read)
         return Child(pid=pid, gate=gate_write, output=output_read)
+
+    def pid(self) -> int | None:
+        """The process, started when there is none; None where the agent forks by itself. Raises OSError."""
+        if platform.machine() not in _SYS_CLONE:
+            return None
+        self._connected()
+        return self._pid
 
     def close(self) -> None:
         """End the process."""
@@ -86,7 +94,7 @@ class Launcher:
     def _connected(self) -> int:
         if self._line is None:
             ours, theirs = socket.socketpair()
-            pid = os.posix_spawn(
+            self._pid = os.posix_spawn(
                 sys.executable,
                 [sys.executable, "-I", "-S", __file__, str(os.getpid())],
                 {},
@@ -95,7 +103,7 @@ class Launcher:
             )
             theirs.close()
             self._line = ours.detach()
-            self._end = weakref.finalize(self, _end, self._line, pid)
+            self._end = weakref.finalize(self, _end, self._line, self._pid)
         return self._line
 
 

@@ -78,6 +78,11 @@ class Runner:
         """Call a function in a forked process; what it writes to descriptor 1 is the output."""
         return self._carry_out(lambda: child.fork(function), uuid.uuid4().hex, timeout_s)
 
+    def forked_from(self) -> tuple[int, ...]:
+        """The processes that benchmarks are forked from: a run inherits the counters that are attached to them."""
+        launcher = self._launcher.pid()
+        return (os.getpid(),) if launcher is None else (os.getpid(), launcher)
+
     def close(self) -> None:
         """End what helps to start programs."""
         self._launcher.close()

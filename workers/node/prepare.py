@@ -14,10 +14,11 @@ from orchestrator.contracts.errors import JobFailure
 from orchestrator.contracts.jobs import FailureKind
 from orchestrator.contracts.preparation import Cadence, Frequency, Preparation
 from workers.benchmarks.engines import Bench
-from workers.node import abilities, quiet
+from workers.node import abilities, collectors, quiet
 from workers.node.cold import ColdCache
+from workers.node.collectors import Counted
 from workers.node.collectors.trimmed import Use
-from workers.node.facts import tunable
+from workers.node.facts import frequency, tunable
 from workers.node.gate import judge
 from workers.node.restore import Changes
 from workers.node.settings import helper
@@ -108,10 +109,10 @@ class Node:
         self.use.trimmed()
 
     def _quiet(self) -> quiet.Quiet:
-        waits = self.wanted.sync is Cadence.PER_RUN and not self.shared
         return quiet.wait(
             self.root,
-            timeout_s=self.wanted.settle_timeout_s if waits else 0.0,
+            timeout_s=self.wanted.settle_timeout_s,
+            until_written=self.wanted.sync is Cadence.PER_RUN and not self.shared,
             cool_to_c=self.wanted.bounds.max_start_temperature_c,
         )
 
@@ -144,14 +145,15 @@ def prepared(
     try:
         facts = apply(wanted, root, bench.target.path, changes, hands, raw=bench.raw)
         use = Use(bench.state, facts.device)
+        counted = Counted(root=root, facts=facts, use=use, forked_from=bench.runner.forked_from)
         watch = Watch(
             root,
             facts,
+            scalings=frequency.listed(facts.scalings, preparation.cpus),
             wanted_khz=wanted.frequency_khz,
             target=bench.target.path,
             shared=shared,
-            collect=preparation.collect,
-            use=use,
+            counting=collectors.chosen(preparation.collect, counted),
         )
         with closing(watch), closing(use):
             node = Node(

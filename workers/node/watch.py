@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
-from orchestrator.contracts.preparation import Collector
-from workers.node import collectors, counters
-from workers.node.collectors.trimmed import Use
+from workers.node import counters
+from workers.node.collectors import Counting
 from workers.node.facts import filesystem, kernel_log, temperature
+from workers.node.facts.frequency import Scaling
 from workers.node.gate import Observation
 from workers.node.load_frequency import Meter
 from workers.node.settings.steps import Facts
@@ -22,26 +23,27 @@ class Watch:
         root: Path,
         facts: Facts,
         *,
+        scalings: tuple[Scaling, ...],
         wanted_khz: int | None,
         target: Path,
         shared: bool,
-        collect: tuple[Collector, ...] = (),
-        use: Use | None = None,
+        counting: Mapping[str, Counting],
     ) -> None:
+        """`scalings`: of the CPUs whose frequency is looked at, those that `wanted_khz` is meant for."""
         self._root = root
         self._facts = facts
         self._wanted_khz = wanted_khz
         self._target = target
         self._shared = shared
-        self._meter = Meter(root, facts.scalings)
+        self._meter = Meter(root, scalings)
         self._log = kernel_log.Tail(root)
-        self._collectors = collectors.chosen(collect, root, facts, use)
+        self._counting = counting
         self._begun_at = time.monotonic()
         self._before = counters.read(root, facts.device)
 
     def begin(self) -> None:
         """Right before the run."""
-        for collector in self._collectors.values():
+        for collector in self._counting.values():
             collector.begin()
         self._log.new()
         self._begun_at = time.monotonic()
@@ -70,12 +72,12 @@ class Watch:
 
     def collected(self) -> dict[str, object]:
         """What was counted around the run, by collector; to be asked for once, after `end`."""
-        found = {name: dict(collector.end()) for name, collector in self._collectors.items()}
+        found = {name: dict(collector.end()) for name, collector in self._counting.items()}
         return {name: counted for name, counted in found.items() if counted}
 
     def close(self) -> None:
         """Give descriptors back; no sample is taken any more."""
         self._meter.end()
         self._log.close()
-        for collector in self._collectors.values():
+        for collector in self._counting.values():
             collector.close()

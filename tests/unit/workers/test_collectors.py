@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import shutil
+import time
 from pathlib import Path
 
 import pytest
 
 from orchestrator.contracts.preparation import Collector
 from tests.unit.workers.machines import VM, XEON, unpack
+from workers.benchmarks.port import Invocation
+from workers.benchmarks.process import Runner
 from workers.node import collectors
 from workers.node.collectors import perf, power, proc, rapl, trimmed
 from workers.node.facts import device, tunable
@@ -23,10 +28,19 @@ def zone(root: Path, place: str, *, name: str, energy_uj: int) -> Path:
     return folder
 
 
+def counted(root: Path) -> collectors.Counted:
+    facts = tunable.read(root, Path("/"))
+    return collectors.Counted(root=root, facts=facts, use=None, forked_from=this_process)
+
+
+def this_process() -> tuple[int, ...]:
+    return (os.getpid(),)
+
+
 def test_a_machine_that_counts_nothing_has_nothing_collected(tmp_path: Path) -> None:
     root = unpack(VM, tmp_path)
     names = (Collector.RAPL, Collector.TRIM)
-    for collector in collectors.chosen(names, root, tunable.read(root, Path("/")), None).values():
+    for collector in collectors.chosen(names, counted(root)).values():
         collector.begin()
         assert collector.end() == {}
         collector.close()
@@ -159,7 +173,7 @@ def test_groups_of_counters_take_turns_from_run_to_run(tmp_path: Path, monkeypat
     fake.write_text(f'#!/bin/sh\necho "$6" >> {told}\nexit 255\n')
     fake.chmod(0o755)
     monkeypatch.setattr(shutil, "which", lambda _: str(fake))
-    found = perf.Perf(rotate=True)
+    found = perf.Perf(this_process, rotate=True)
     for _ in range(3):
         found.begin()
         found.end()
@@ -228,7 +242,7 @@ def test_a_machine_without_meters_tells_no_power(tmp_path: Path, monkeypatch: py
 
 def test_a_machine_without_perf_counts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    found = perf.Perf()
+    found = perf.Perf(this_process)
     found.begin()
     assert found.end() == {}
 
@@ -238,26 +252,46 @@ def test_a_perf_that_cannot_count_fails_nothing(tmp_path: Path, monkeypatch: pyt
     broken.write_text("#!/bin/sh\necho 'No permission' >&2\nexit 255\n")
     broken.chmod(0o755)
     monkeypatch.setattr(shutil, "which", lambda _: str(broken))
-    found = perf.Perf()
+    found = perf.Perf(this_process)
     found.begin()
     assert found.end() == {}
 
 
+WORK = 'i=0; while [ "$i" -lt 100000 ]; do i=$((i + 1)); done'
+
+
 @pytest.mark.skipif(shutil.which("perf") is None, reason="perf is not installed")
-def test_perf_counts_what_this_process_does_in_between() -> None:
-    found = perf.Perf()
-    found.begin()
-    sum(range(100_000))
-    told = found.end()
-    assert told == {} or told["task-clock"] >= 0
+def test_perf_counts_programs_and_forked_benchmarks_alike(runner: Runner, tmp_path: Path) -> None:
+    program = Invocation(argv=("sh", "-c", WORK), cwd=tmp_path, environment={"PATH": os.defpath}, timeout_s=60)
+    found = perf.Perf(runner.forked_from)
+    for benchmark in (lambda: runner.run(program), lambda: runner.call(lambda: spin(0.05), timeout_s=60)):
+        used_s = children_s()
+        found.begin()
+        if not found.counts:
+            pytest.skip("nothing can be counted here")
+        benchmark()
+        used_s = children_s() - used_s
+        assert found.end()["task-clock"] / 1000 > 0.5 * used_s, "else only what started it was counted"
+
+
+def spin(processor_s: float) -> None:
+    while time.process_time() < processor_s:
+        pass
+
+
+def children_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def test_what_was_collected_is_told_by_collector(tmp_path: Path) -> None:
     root = unpack(XEON, tmp_path)
     zone(root, "intel-rapl:0", name="package-0", energy_uj=3)
     facts = tunable.read(root, Path("/"))
-    names = (Collector.RAPL, Collector.TRIM)
-    watch = Watch(root, facts, wanted_khz=None, target=tmp_path, shared=False, collect=names)
+    counting = collectors.chosen((Collector.RAPL, Collector.TRIM), counted(root))
+    watch = Watch(
+        root, facts, scalings=facts.scalings, wanted_khz=None, target=tmp_path, shared=False, counting=counting
+    )
     watch.begin()
     watch.end()
     assert watch.collected() == {"rapl": {"package-0_j": 0.0}}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -28,22 +29,33 @@ class Counting(Protocol):
         """At the end of the job, or of a run that was stopped."""
 
 
-def chosen(names: tuple[Collector, ...], root: Path, facts: Facts, use: Use | None) -> dict[str, Counting]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Counted:
+    """What collectors look at."""
+
+    root: Path
+    facts: Facts
+    use: Use | None
+    forked_from: Callable[[], Sequence[int]]
+    """The processes that benchmarks are forked from."""
+
+
+def chosen(names: tuple[Collector, ...], counted: Counted) -> dict[str, Counting]:
     """The collectors that a study asks for, by name."""
-    return {str(name): _one(name, root, facts, use) for name in names}
+    return {str(name): _one(name, counted) for name in names}
 
 
-def _one(name: Collector, root: Path, facts: Facts, use: Use | None) -> Counting:
+def _one(name: Collector, counted: Counted) -> Counting:
     match name:
         case Collector.PROC:
-            return Proc(root, facts.device)
+            return Proc(counted.root, counted.facts.device)
         case Collector.RAPL:
-            return Rapl(root)
+            return Rapl(counted.root)
         case Collector.PERF:
-            return Perf()
+            return Perf(counted.forked_from)
         case Collector.PERF_ROTATE:
-            return Perf(rotate=True)
+            return Perf(counted.forked_from, rotate=True)
         case Collector.POWER:
-            return Power(root)
+            return Power(counted.root)
         case Collector.TRIM:
-            return SinceTrim(use)
+            return SinceTrim(counted.use)

@@ -1,4 +1,8 @@
-"""Counters of the benchmark by `perf stat`: attached to this process before a run, inherited by what the run starts."""
+"""Counters of the benchmark by `perf stat`: attached before a run to what it is forked from, inherited by all of it.
+
+Who inherits is decided by who forks, not by whose child it becomes: programs are forked by the launcher, and what is
+attached to the agent alone would count nothing of them.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ import select
 import shutil
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 SOFTWARE = ("task-clock", "context-switches", "cpu-migrations", "page-faults")
@@ -51,7 +55,8 @@ class Perf:
     together count all of them, none in turns with another.
     """
 
-    def __init__(self, *, rotate: bool = False) -> None:
+    def __init__(self, forked_from: Callable[[], Sequence[int]], *, rotate: bool = False) -> None:
+        self._forked_from = forked_from
         self._program = shutil.which("perf")
         self._groups = GROUPS if rotate else (USUAL,)
         self._next = secrets.randbelow(len(self._groups))  # a job may be one run: its agent begins with any group
@@ -65,9 +70,10 @@ class Perf:
         answer_read, answer_write = os.pipe()
         events = ",".join((*SOFTWARE, *FIXED, *self._groups[self._next]))
         self._next = (self._next + 1) % len(self._groups)
-        argv = [self._program, "stat", "-j", "-D", "-1", "-e", events, "-p", str(os.getpid())]
-        argv += ["--control", f"fd:{control_read},{answer_write}"]
         try:
+            pids = ",".join(str(pid) for pid in self._forked_from())
+            argv = [self._program, "stat", "-j", "-D", "-1", "-e", events, "-p", pids]
+            argv += ["--control", f"fd:{control_read},{answer_write}"]
             self._perf = subprocess.Popen(
                 argv,
                 env={"PATH": os.defpath, "LC_ALL": "C"},
@@ -87,6 +93,11 @@ class Perf:
                 os.close(descriptor)
         if not counts:
             self.close()
+
+    @property
+    def counts(self) -> bool:
+        """Does it count now?"""
+        return self._perf is not None
 
     def end(self) -> Mapping[str, float]:
         return parse(self._stop())

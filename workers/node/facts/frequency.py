@@ -61,6 +61,14 @@ def read(root: Path) -> tuple[Scaling, ...]:
     return tuple(_one(folder) for folder in sorted(folders, key=_cpu))
 
 
+def listed(scalings: tuple[Scaling, ...], cpus: str) -> tuple[Scaling, ...]:
+    """Those that a study means: `all`, or a list as `0-3,8`."""
+    if cpus == "all":
+        return scalings
+    numbers = set(files.numbers(cpus))
+    return tuple(scaling for scaling in scalings if scaling.cpu in numbers)
+
+
 def read_turbo(root: Path) -> tuple[Turbo, ...]:
     """intel_pstate has one switch, acpi-cpufreq and cppc_cpufreq one for all CPUs, amd_pstate one for each."""
     cpus = root / CPUS
