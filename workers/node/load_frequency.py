@@ -1,4 +1,9 @@
-"""The CPU frequency under load: from APERF/MPERF over the whole run where they can be read, else from rare samples."""
+"""The CPU frequency under load: from APERF/MPERF over the whole run where they can be read, else from rare samples.
+
+APERF counts the cycles of a CPU while it is not idle, MPERF those that a fixed frequency would have made in the same
+time: the base frequency where the driver tells it, else the rate of the time-stamp counter, which differs from it by
+less than 1 % (turbostat(8), Bzy_MHz).
+"""
 
 from __future__ import annotations
 
@@ -6,12 +11,14 @@ import os
 import statistics
 import struct
 import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from workers.node.facts.frequency import Scaling, current_khz
 
-MPERF, APERF = 0xE7, 0xE8
+TSC, MPERF, APERF = 0x10, 0xE7, 0xE8
+"""Numbers of the registers (Intel SDM, volume 4; AMD has the same)."""
 FIRST_SAMPLE_S = 1.0
 """Then after twice as long each time: never more than one wake-up a second while a benchmark measures."""
 LONGEST_PAUSE_S = 60.0
@@ -25,13 +32,24 @@ class Seen:
     source: str
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Registers:
+    """Of one CPU, at one moment."""
+
+    aperf: int
+    mperf: int
+    tsc: int
+    at_s: float
+    """Monotonic."""
+
+
 class Meter:
     """Begin before a run, end after it. On a machine without cpufreq it does nothing at all."""
 
     def __init__(self, root: Path, scalings: tuple[Scaling, ...]) -> None:
         self._root = root
         self._scalings = scalings
-        self._before: list[tuple[int, int]] | None = None
+        self._before: list[Registers] | None = None
         self.samples: list[int] = []
         """Of the run in hand, in kHz."""
         self._over = threading.Event()
@@ -73,31 +91,36 @@ class Meter:
         found = (current_khz(scaling) for scaling in self._scalings)
         return max((khz for khz in found if khz is not None), default=None)
 
-    def _measured(self, before: list[tuple[int, int]]) -> int | None:
-        """Average while not idle, over all CPUs: APERF counts cycles, MPERF those of the base frequency."""
+    def _measured(self, before: list[Registers]) -> int | None:
+        """Average while not idle, over all CPUs."""
         after = self._all_registers()
-        base_khz = self._scalings[0].base_khz
-        if after is None or base_khz is None:
+        if after is None:
             return None
-        actual = sum(now[0] - then[0] for then, now in zip(before, after, strict=True))
-        reference = sum(now[1] - then[1] for then, now in zip(before, after, strict=True))
+        actual = sum(now.aperf - then.aperf for then, now in zip(before, after, strict=True))
+        reference = sum(now.mperf - then.mperf for then, now in zip(before, after, strict=True))
+        base_khz = self._scalings[0].base_khz
+        if base_khz is None:
+            base_khz = rate_khz(before[0], after[0])
         return round(base_khz * actual / reference) if reference > 0 else None
 
-    def _all_registers(self) -> list[tuple[int, int]] | None:
-        """APERF and MPERF of every CPU; None where they are not for us to read."""
-        if self._scalings[0].base_khz is None:
-            return None
+    def _all_registers(self) -> list[Registers] | None:
+        """Of every CPU; None where they are not for us to read."""
         try:
             return [registers(self._root, scaling.cpu) for scaling in self._scalings]
         except (OSError, struct.error):
             return None
 
 
-def registers(root: Path, cpu: int) -> tuple[int, int]:
-    """APERF and MPERF of a CPU. Raises OSError: no such device (module msr), or only for root."""
+def rate_khz(then: Registers, now: Registers) -> int:
+    """Of the time-stamp counter."""
+    return round((now.tsc - then.tsc) / (now.at_s - then.at_s) / 1000)
+
+
+def registers(root: Path, cpu: int) -> Registers:
+    """Of a CPU. Raises OSError: no such device (module msr), or only for root."""
     descriptor = os.open(root / f"dev/cpu/{cpu}/msr", os.O_RDONLY | os.O_CLOEXEC)
     try:
-        aperf, mperf = (struct.unpack("<Q", os.pread(descriptor, 8, number))[0] for number in (APERF, MPERF))
+        aperf, mperf, tsc = (struct.unpack("<Q", os.pread(descriptor, 8, number))[0] for number in (APERF, MPERF, TSC))
+        return Registers(aperf=aperf, mperf=mperf, tsc=tsc, at_s=time.monotonic())
     finally:
         os.close(descriptor)
-    return aperf, mperf

@@ -43,15 +43,15 @@ def sync_if_needed(root: Path, sync: Callable[[], None] = os.sync) -> None:
         sync()
 
 
-def wait(root: Path, *, timeout_s: float, cool_to_c: float | None) -> Quiet:
-    """Wait until little is left to be written and the CPUs are cool enough; at most `timeout_s`."""
+def wait(root: Path, *, timeout_s: float, until_written: bool, cool_to_c: float | None) -> Quiet:
+    """Until the CPUs are cool enough and, if that is asked for, little is left to be written; at most `timeout_s`."""
     begin = time.monotonic()
     pause = threading.Event()
     waited_s = 0.0
     while True:
         found, hottest = memory.read(root), temperature.of_cpu(temperature.read(root))
         unwritten_kb = None if found is None else found.unwritten_kb
-        written = unwritten_kb is None or unwritten_kb < UNWRITTEN_KB
+        written = not until_written or unwritten_kb is None or unwritten_kb < UNWRITTEN_KB
         cool = hottest is None or cool_to_c is None or hottest <= cool_to_c
         if (written and cool) or waited_s >= timeout_s:
             return Quiet(

@@ -60,6 +60,17 @@ def test_a_frequency_is_pinned_on_all_cpus_and_put_back(bench: Bench, root: Path
     assert bounds(root) == before
 
 
+def test_where_some_cpus_are_pinned_a_run_is_judged_by_these(bench: Bench, root: Path) -> None:
+    (root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq").write_text("2000000\n")
+    (root / "sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq").write_text("3400000\n")
+    wanted = Preparation(frequency=Frequency.PINNED, cpus="0")
+    with prepared(wanted, {"frequency_khz": 2000000}, bench, root) as node:
+        before = node.before_run()
+        node.begin_run()
+        after = node.after_run(before)
+    assert (after.observed["frequency_khz"], after.reason) == (2_000_000, None)
+
+
 def test_a_failing_job_puts_back_as_well(bench: Bench, root: Path) -> None:
     before = bounds(root)
     with pytest.raises(RuntimeError), prepared(PINNED, {"frequency_khz": 1200000}, bench, root):

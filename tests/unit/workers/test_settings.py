@@ -98,8 +98,11 @@ def test_what_a_virtual_machine_has_not_is_refused_with_its_reason(
     assert said in reason
 
 
-def test_no_smt_is_as_good_as_smt_turned_off(tmp_path: Path) -> None:
-    assert refusals(unpack(VM, tmp_path), Preparation(smt=Switch.OFF)) == []
+@pytest.mark.parametrize("state", ["notsupported", "notimplemented", "forceoff"])
+def test_no_smt_is_as_good_as_smt_turned_off(state: str, tmp_path: Path) -> None:
+    root = unpack(VM, tmp_path)
+    (root / "sys/devices/system/cpu/smt/control").write_text(f"{state}\n")
+    assert refusals(root, Preparation(smt=Switch.OFF)) == []
 
 
 def test_a_frequency_above_one_sockets_range_is_refused_for_its_cpus(xeon: Path) -> None:

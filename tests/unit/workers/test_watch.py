@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 import threading
 from functools import partial
 from pathlib import Path
@@ -68,7 +69,8 @@ def test_a_run_waits_until_everything_is_written(tmp_path: Path) -> None:
     meminfo.parent.mkdir()
     meminfo.write_text("Dirty: 9000 kB\nWriteback: 0 kB\n")
     found: list[quiet.Quiet] = []
-    waiter = threading.Thread(target=lambda: found.append(quiet.wait(tmp_path, timeout_s=60, cool_to_c=None)))
+    wait = partial(quiet.wait, tmp_path, timeout_s=60, until_written=True, cool_to_c=None)
+    waiter = threading.Thread(target=lambda: found.append(wait()))
     waiter.start()
     (tmp_path / "proc/fresh").write_text("Dirty: 12 kB\nWriteback: 0 kB\n")
     (tmp_path / "proc/fresh").replace(meminfo)
@@ -79,18 +81,52 @@ def test_a_run_waits_until_everything_is_written(tmp_path: Path) -> None:
 
 def test_the_wait_is_bounded_and_says_how_long_it_was(tmp_path: Path) -> None:
     root = unpack(XEON, tmp_path)
-    found = quiet.wait(root, timeout_s=0.0, cool_to_c=20.0)
+    found = quiet.wait(root, timeout_s=0.0, until_written=True, cool_to_c=20.0)
     assert (found.temperature_c, found.waited_s) == (43.0, 0.0)
-    assert quiet.wait(root, timeout_s=0.06, cool_to_c=20.0).waited_s >= 0.06
+    assert quiet.wait(root, timeout_s=0.06, until_written=True, cool_to_c=20.0).waited_s >= 0.06
+
+
+def test_a_node_cools_down_also_where_nobody_waits_for_the_disk(tmp_path: Path) -> None:
+    root = unpack(XEON, tmp_path)
+    (root / "proc/meminfo").write_text("Dirty: 9000 kB\nWriteback: 0 kB\n")
+    assert quiet.wait(root, timeout_s=60, until_written=False, cool_to_c=50.0).waited_s == 0.0
+    assert quiet.wait(root, timeout_s=0.06, until_written=False, cool_to_c=20.0).waited_s >= 0.06
 
 
 def test_frequency_under_load_is_what_aperf_and_mperf_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = unpack(XEON, tmp_path)
     meter = load_frequency.Meter(root, frequency.read(root))
-    monkeypatch.setattr(load_frequency, "registers", lambda _root, cpu: (1000 * cpu, 1000))
+    monkeypatch.setattr(load_frequency, "registers", lambda _root, cpu: registers(aperf=1000 * cpu, mperf=1000))
     meter.begin()
-    monkeypatch.setattr(load_frequency, "registers", lambda _root, cpu: (1000 * cpu + 4000, 1000 + 7000))
+    monkeypatch.setattr(load_frequency, "registers", lambda _root, cpu: registers(aperf=1000 * cpu + 4000, mperf=8000))
     assert meter.end() == load_frequency.Seen(khz=2_000_000, source="aperf_mperf")
+
+
+def test_without_a_base_frequency_the_time_stamp_counter_tells_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scalings = frequency.read(unpack("opteron-acpi-cpufreq", tmp_path))
+    assert {scaling.base_khz for scaling in scalings} == {None}
+    meter = load_frequency.Meter(tmp_path, scalings)
+    monkeypatch.setattr(load_frequency, "registers", lambda *_: registers(at_s=5.0))
+    meter.begin()
+    then = registers(aperf=10**9, mperf=2 * 10**9, tsc=4_600_000_000, at_s=7.0)  # idle for a part of the two seconds
+    monkeypatch.setattr(load_frequency, "registers", lambda *_: then)
+    assert meter.end() == load_frequency.Seen(khz=1_150_000, source="aperf_mperf")
+
+
+def test_registers_are_read_as_the_driver_gives_them(tmp_path: Path) -> None:
+    msr = tmp_path / "dev/cpu/3/msr"
+    msr.parent.mkdir(parents=True)
+    with msr.open("wb") as file:
+        for number, value in ((load_frequency.TSC, 7), (load_frequency.APERF, 3)):  # 8 bytes at the place of its number
+            os.pwrite(file.fileno(), struct.pack("<Q", value), number)
+    found = load_frequency.registers(tmp_path, 3)
+    assert (found.tsc, found.aperf) == (7, 3)
+
+
+def registers(*, aperf: int = 0, mperf: int = 0, tsc: int = 0, at_s: float = 0.0) -> load_frequency.Registers:
+    return load_frequency.Registers(aperf=aperf, mperf=mperf, tsc=tsc, at_s=at_s)
 
 
 def test_without_registers_the_frequency_is_sampled_rarely(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +148,8 @@ def test_a_run_too_short_for_a_sample_is_looked_at_when_it_has_ended(tmp_path: P
 def test_a_machine_without_cpufreq_is_not_sampled_and_nothing_is_made_up(tmp_path: Path) -> None:
     root = unpack(VM, tmp_path)
     before = threading.active_count()
-    watch = Watch(root, tunable.read(root, Path("/")), wanted_khz=None, target=tmp_path, shared=False)
+    facts = tunable.read(root, Path("/"))
+    watch = Watch(root, facts, scalings=facts.scalings, wanted_khz=None, target=tmp_path, shared=False, counting={})
     watch.begin()
     assert threading.active_count() == before
     seen = watch.end()

@@ -6,10 +6,15 @@ from collections.abc import Iterator
 
 from orchestrator.contracts.preparation import AS_IS, Frequency, Switch
 from workers.node.facts import files
-from workers.node.facts.frequency import Scaling
+from workers.node.facts.frequency import Scaling, listed
 from workers.node.settings.steps import Facts, NoOp, Planned, Refusal, Wanted, Write, already, as_is
 
 NO_CPUFREQ = "this machine has no cpufreq (most virtual machines have none)"
+WITHOUT_SMT = {
+    "notsupported": "this machine has no SMT",
+    "notimplemented": "this machine has no SMT",
+    "forceoff": "it was turned off when the machine was booted",
+}
 NO_SLEEP = "n/a"
 """What pm_qos_resume_latency_us holds when a CPU may not sleep at all; its `0` means: no limit."""
 
@@ -21,8 +26,8 @@ def smt(facts: Facts, wanted: Wanted) -> Iterator[Planned]:
         yield as_is("smt")
     elif facts.smt == switch:
         yield already("smt", switch)
-    elif facts.smt in ("notsupported", "notimplemented") and switch is Switch.OFF:
-        yield NoOp(setting="smt", reason="this machine has no SMT")
+    elif facts.smt in WITHOUT_SMT and switch is Switch.OFF:
+        yield NoOp(setting="smt", reason=WITHOUT_SMT[facts.smt])
     elif facts.smt in ("on", "off"):
         yield Write(setting="smt", path=facts.smt_path, value=switch)
     else:
@@ -100,11 +105,11 @@ def _listed(setting: str, facts: Facts, wanted: Wanted) -> Iterator[Scaling | Re
         what = "CPU frequency" if setting == "frequency" else setting
         yield Refusal(setting=setting, reason=f"the {what} cannot be set: {NO_CPUFREQ}", remedy=remedy)
         return
-    listed = wanted.preparation.cpus
-    numbers = {scaling.cpu for scaling in facts.scalings} if listed == "all" else set(files.numbers(listed))
-    for missing in sorted(numbers - {scaling.cpu for scaling in facts.scalings}):
+    cpus = wanted.preparation.cpus
+    meant = set() if cpus == "all" else set(files.numbers(cpus))
+    for missing in sorted(meant - {scaling.cpu for scaling in facts.scalings}):
         yield Refusal(setting=setting, reason=f"there is no CPU {missing} with cpufreq here", remedy="cpus: all")
-    yield from (scaling for scaling in facts.scalings if scaling.cpu in numbers)
+    yield from listed(facts.scalings, cpus)
 
 
 def _pin(scaling: Scaling, level_khz: int | None) -> Iterator[Planned]:
