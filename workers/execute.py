@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import time
 import uuid
@@ -33,6 +34,8 @@ logger = logging.getLogger(__name__)
 
 LONG_PREPARATION_S = 1.0
 """TRIM and cooling down may take their time, and the lease goes on meanwhile."""
+LOOKS_UP_S = 0.1
+"""Whether it is to leave, while it waits for its round."""
 Finished = Succeeded | Failed | TimedOut
 """What is recorded as a run; `Stopped` is none."""
 
@@ -147,15 +150,22 @@ class _Series:
 
     def measure(self, pending: Pending) -> None:
         """Run one replicate until it is valid. Raises JobFailure when it never is."""
-        for again in range(self.assignment.max_tries):
-            run, kind = self._run(pending.replicate, pending.attempt + again)
+        tries = self.assignment.max_tries
+        for try_number in itertools.count(pending.attempt):
+            run, kind = self._run(pending.replicate, try_number)
             self.at.homecoming.keep(run)
             if run.valid:
                 return
             if kind is not FailureKind.ENGINE and not run.values:
                 raise JobFailure(kind, str(run.reason))
-        tries = self.assignment.max_tries
-        raise JobFailure(kind, f"invalid {tries} times in a row: {run.reason}")
+            if (try_number + 1 - (0 if self._in_lockstep else pending.attempt)) % tries == 0:
+                raise JobFailure(kind, f"invalid {tries} times in a row: {run.reason}")
+            if self._in_lockstep:
+                raise GivenBack  # the next try begins with those who are left of the round
+
+    @property
+    def _in_lockstep(self) -> bool:
+        return self.assignment.round is not None
 
     def _run(self, replicate: int, try_number: int) -> tuple[Run, FailureKind]:
         """Nothing is written or sent between the preparation and the end of the benchmark (DESIGN 5)."""
@@ -164,6 +174,8 @@ class _Series:
         before = self.node.before_run()
         if time.monotonic() - begun_at > LONG_PREPARATION_S:
             lease = self._go_on()
+        if self._in_lockstep:
+            lease = self._begin_together()
         started_at = lease.database_time()
         self.node.begin_run()
         task = replace(self.task, between_invocations=self.node.between_invocations)
@@ -172,6 +184,20 @@ class _Series:
             raise GivenBack
         after = self.node.after_run(before)
         return self._record(outcome, replicate, try_number, started_at, after), _fault(outcome)
+
+    def _begin_together(self) -> Lease:
+        """Wait until all who are ready for the round begin; nothing is sent any more when their instant is known."""
+        lease = self._go_on()
+        while (answer := lease.line_up()).start_at is None:
+            if self.at.leaving or not answer.granted or answer.stop is not None:
+                raise GivenBack
+            time.sleep(answer.again_s)
+        self.at.store.hang_up()
+        while (left_s := answer.start_at - lease.database_time()) > 0:
+            if self.at.leaving:
+                raise GivenBack
+            time.sleep(min(left_s, LOOKS_UP_S))
+        return lease
 
     def _clock(self) -> dict[str, object]:
         """How far this node's clock is ahead of the database's, by what was measured at the claim."""

@@ -23,11 +23,11 @@ CREATE FUNCTION places_left(p_places integer[], p_taken integer[]) RETURNS integ
     WHERE p.nth > coalesce(t.places, 0);
 $$;
 
--- Offer jobs[i] to nodes[i], and in a balanced campaign write down whose share that is.
-CREATE FUNCTION offer(p_jobs bigint[], p_nodes integer[], p_balanced boolean) RETURNS void LANGUAGE sql AS $$
+-- Offer jobs[i] to nodes[i], and where jobs are dealt write down whose share that is.
+CREATE FUNCTION offer(p_jobs bigint[], p_nodes integer[], p_dealt boolean) RETURNS void LANGUAGE sql AS $$
     UPDATE jobs AS j
     SET state = 'offered', node_id = o.node_id, offered_at = statement_timestamp(),
-        pinned_node_id = CASE WHEN p_balanced THEN o.node_id ELSE j.pinned_node_id END
+        pinned_node_id = CASE WHEN p_dealt THEN o.node_id ELSE j.pinned_node_id END
     FROM unnest(p_jobs, p_nodes) AS o (job_id, node_id)
     WHERE j.id = o.job_id AND j.state = 'queued';
 $$;
@@ -45,7 +45,7 @@ LANGUAGE sql AS $$
         SELECT o.id FROM jobs AS o
         WHERE o.pinned_node_id = p.node_id AND o.campaign_id = p_campaign.id AND o.state = 'queued'
           AND (p.able OR EXISTS (SELECT FROM settings AS t WHERE t.id = o.setting_id AND t.control IS NOT NULL))
-          AND (o.failures = 0 OR p_campaign.placement = 'balanced' OR p.node_id IN (SELECT chosen_nodes(o)))
+          AND (o.failures = 0 OR is_dealt(p_campaign.placement) OR p.node_id IN (SELECT chosen_nodes(o)))
         ORDER BY o.position LIMIT p.places FOR UPDATE SKIP LOCKED
     ) AS q;
 $$;
@@ -109,21 +109,27 @@ BEGIN
         WHERE c.state = 'running' AND NOT c.paused AND jobs_in(c.id, 'queued') > 0 ORDER BY c.id
     LOOP
         EXIT WHEN cardinality(v_places) = 0;
-        IF v_campaign.placement = 'balanced' THEN
+        IF is_dealt(v_campaign.placement) THEN
             PERFORM take_in(v_campaign, v_places);
         END IF;
         IF v_campaign.placement = 'any' THEN
             SELECT array_agg(o.job_id), array_agg(o.node_id) INTO v_jobs, v_nodes
             FROM anybodys_jobs(v_campaign, v_places) AS o;
+        ELSIF v_campaign.placement = 'lockstep' THEN
+            SELECT array_agg(o.job_id), array_agg(o.node_id) INTO v_jobs, v_nodes
+            FROM jobs_in_lockstep(v_campaign, v_places) AS o;
         ELSE
             SELECT array_agg(o.job_id), array_agg(o.node_id) INTO v_jobs, v_nodes
             FROM own_jobs(v_campaign, v_places) AS o;
         END IF;
-        PERFORM offer(v_jobs, v_nodes, v_campaign.placement = 'balanced');
+        PERFORM offer(v_jobs, v_nodes, is_dealt(v_campaign.placement));
         RETURN QUERY SELECT o.job_id, n.name
             FROM unnest(v_jobs, v_nodes) AS o (job_id, node_id) JOIN nodes AS n ON n.id = o.node_id;
         v_places := places_left(v_places, v_nodes);
-        IF v_campaign.placement = 'balanced' AND cardinality(v_places) > 0 THEN
+        IF v_campaign.placement = 'lockstep' THEN
+            v_places := beside_rounds(v_campaign, v_places);
+        END IF;
+        IF is_dealt(v_campaign.placement) AND cardinality(v_places) > 0 THEN
             SELECT array_agg(o.job_id), array_agg(o.node_id) INTO v_jobs, v_nodes FROM deal(v_campaign, v_places) AS o;
             RETURN QUERY SELECT o.job_id, n.name
                 FROM unnest(v_jobs, v_nodes) AS o (job_id, node_id) JOIN nodes AS n ON n.id = o.node_id;

@@ -9,7 +9,7 @@ CREATE FUNCTION able_nodes(p_job jobs) RETURNS SETOF integer LANGUAGE sql STABLE
     SELECT n.id
     FROM campaigns AS c, settings AS t, node_status AS n
     WHERE c.id = p_job.campaign_id AND t.id = p_job.setting_id AND n.online AND n.state = 'ready'
-      AND (c.placement <> 'pinned' OR p_job.pinned_node_id = n.id)
+      AND (c.placement NOT IN ('pinned', 'lockstep') OR p_job.pinned_node_id = n.id)
       AND (t.control IS NOT NULL OR c.engine = 'replay' OR n.engines ? c.engine);
 $$;
 

@@ -65,7 +65,7 @@ BEGIN
     UPDATE jobs AS j SET pinned_node_id = NULL
     FROM campaigns AS c
     WHERE j.setting_id = v_job.setting_id AND j.state = 'queued' AND j.pinned_node_id IS NOT NULL
-      AND c.id = j.campaign_id AND c.placement = 'balanced';
+      AND c.id = j.campaign_id AND is_dealt(c.placement);
 END $$;
 
 CREATE FUNCTION finish(p_job bigint, p_token uuid, p_ending text, p_kind text, p_reason text) RETURNS boolean

@@ -43,7 +43,7 @@ BEGIN
     WHERE id = v_session.node_id AND session_id = v_session.id AND seen_at < clock_timestamp() - interval '1 s';
     UPDATE jobs AS j
     SET state = 'leased', token = gen_random_uuid(), session_id = v_session.id, attempt = attempt + 1,
-        lease_until = clock_timestamp() + make_interval(secs => lease_s(v_options))
+        lease_until = clock_timestamp() + make_interval(secs => lease_s(v_options)), ready_at = NULL, start_at = NULL
     FROM campaigns AS c, nodes AS n
     WHERE j.id = p_job AND j.state = 'offered' AND j.node_id = v_session.node_id
       AND c.id = j.campaign_id AND c.state = 'running' AND NOT c.paused
@@ -65,7 +65,7 @@ BEGIN
         'node_options', CASE WHEN v_setting.control IS NULL THEN v_campaign.node_options ELSE '{}' END,
         'pending', pending(v_job), 'max_tries', v_campaign.max_tries,
         'lease_s', lease_s(v_options), 'database_time', extract(epoch FROM clock_timestamp()),
-        'ledger', (SELECT id FROM ledger));
+        'ledger', (SELECT id FROM ledger), 'round', v_job.round);
 EXCEPTION WHEN unique_violation THEN
     RETURN NULL;  -- jobs_one_lease_per_node: this node is at work on another job
 END $$;

@@ -38,6 +38,8 @@ CREATE FUNCTION keep_rate(
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_node integer := (SELECT id FROM nodes WHERE name = p_node);
+    v_first boolean := NOT EXISTS (
+        SELECT FROM node_rates AS k WHERE k.campaign_id = p_campaign AND k.node_id = v_node);
     v_new boolean := p_change IS NOT NULL AND NOT EXISTS (
         SELECT FROM node_rates AS k
         WHERE k.campaign_id = p_campaign AND k.node_id = v_node AND k.told_at >= to_timestamp(p_since));
@@ -48,6 +50,11 @@ BEGIN
     ON CONFLICT (campaign_id, node_id) DO UPDATE
     SET runs_per_s = p_rate, low_per_s = p_low, high_per_s = p_high, runs = p_runs, since = EXCLUDED.since,
         at = EXCLUDED.at, told_at = coalesce(EXCLUDED.told_at, k.told_at);
+    IF v_new OR v_first THEN  -- what was dealt by other rates, and still waits, is dealt again
+        UPDATE jobs AS j SET pinned_node_id = NULL FROM campaigns AS c
+        WHERE c.id = p_campaign AND c.placement = 'by_rate'
+          AND j.campaign_id = c.id AND j.state = 'queued' AND j.pinned_node_id IS NOT NULL;
+    END IF;
     IF v_new THEN
         PERFORM tell('node_rate_changed', p_change, p_campaign, v_node);
     END IF;

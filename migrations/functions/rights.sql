@@ -51,7 +51,7 @@ BEGIN
     END IF;
 
     -- Agents: these functions, each of which asks whose node it is.
-    GRANT EXECUTE ON ROUTINE hello, goodbye, claim, renew, record, finish, hand_over, release_node TO modescope_agent;
+    GRANT EXECUTE ON ROUTINE hello, goodbye, claim, renew, line_up, record, finish, hand_over, release_node TO modescope_agent;
 
     -- Analysis workers: what samples are made of, and what came of them; not which sample it was. How a campaign that
     -- grows goes on, they decide through a function that asks whether there is anything to decide.

@@ -1,4 +1,9 @@
--- Who has which share of a campaign: balanced, where jobs are dealt to nodes, and what becomes of a lost node's share.
+-- Who has which share of a campaign where jobs are dealt to nodes, evenly (balanced) or in proportion to what they do
+-- in a time (by_rate), and what becomes of a lost node's share.
+
+CREATE FUNCTION is_dealt(p_placement text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+    SELECT p_placement IN ('balanced', 'by_rate');
+$$;
 
 -- A node has a share from when it first has a place free. It keeps it while it is away, until it is lost (`give_away`).
 CREATE FUNCTION take_in(p_campaign campaigns, p_places integer[]) RETURNS void LANGUAGE plpgsql AS $$
@@ -22,7 +27,7 @@ DECLARE
     v_campaign campaigns;
     v_others integer[];
 BEGIN
-    FOR v_campaign IN SELECT * FROM campaigns AS c WHERE c.state = 'running' AND c.placement = 'balanced' LOOP
+    FOR v_campaign IN SELECT * FROM campaigns AS c WHERE c.state = 'running' AND is_dealt(c.placement) LOOP
         DELETE FROM campaign_nodes AS m USING nodes AS n
         WHERE m.campaign_id = v_campaign.id AND m.lost_at IS NULL AND n.id = m.node_id
           AND NOT (n.state = 'ready' AND has_engine(n, v_campaign.engine));
@@ -51,6 +56,23 @@ CREATE FUNCTION fewest(p_setting integer, p_nodes integer[]) RETURNS integer[] L
     SELECT coalesce(array_agg(node_id), '{}') FROM counts WHERE jobs = (SELECT min(jobs) FROM counts);
 $$;
 
+-- The one of `p_nodes` whose turn it is by rate: node n has its turns at (k + u) / rate, k = 0, 1, ..., with u drawn for
+-- each setting and node, so that over many settings its share is its rate's. Of whom no rate is known is the fastest.
+CREATE FUNCTION next_by_rate(p_setting integer, p_nodes integer[], p_rates jsonb) RETURNS integer[]
+LANGUAGE sql STABLE AS $$
+    SELECT ARRAY(
+        SELECT n.node_id FROM unnest(p_nodes) AS n (node_id) LEFT JOIN jobs_by_node(p_setting) AS k ON k.node_id = n.node_id
+        ORDER BY (coalesce(k.jobs, 0) + (hashint8extended(p_setting::bigint, n.node_id::bigint) & 65535) / 65536.0)
+                 / coalesce((p_rates ->> n.node_id::text)::double precision, 1), n.node_id LIMIT 1);
+$$;
+
+-- What nodes do in a time, as shares of what the fastest does: {node: rate}.
+CREATE FUNCTION known_rates(p_campaign integer) RETURNS jsonb LANGUAGE sql STABLE AS $$
+    SELECT coalesce(jsonb_object_agg(k.node_id, k.runs_per_s / k.fastest), '{}') FROM (
+        SELECT node_id, runs_per_s, max(runs_per_s) OVER () AS fastest FROM node_rates
+        WHERE campaign_id = p_campaign AND runs_per_s > 0) AS k;
+$$;
+
 -- The first place whose node is (or, with p_in = false, is not) among these; NULL: none.
 CREATE FUNCTION first_place(p_places integer[], p_nodes integer[], p_in boolean) RETURNS integer
 LANGUAGE plpgsql IMMUTABLE AS $$
@@ -63,7 +85,7 @@ BEGIN
     RETURN NULL;
 END $$;
 
--- Deal jobs in their order, each to a node that has the fewest of its setting: so no node is ever more than one job
+-- Deal jobs in their order, each to a node that has the fewest of its setting, or whose turn it is by rate. Evenly, no node is ever more than one job
 -- ahead of another, and one that is quick goes on until all of its share is done. Whoever has a place comes first, and
 -- is offered the job; what falls to others becomes theirs, and waits for them. Each job is looked at once.
 CREATE FUNCTION deal(p_campaign campaigns, p_places integer[]) RETURNS TABLE (job_id bigint, node_id integer)
@@ -76,6 +98,8 @@ DECLARE
     v_places integer[] := ARRAY(
         SELECT p.id FROM unnest(p_places) WITH ORDINALITY AS p (id, place)
         WHERE p.id IN (SELECT unnest(v_members)) ORDER BY p.place);
+    v_by_rate CONSTANT boolean := p_campaign.placement = 'by_rate';
+    v_rates jsonb := CASE WHEN p_campaign.placement = 'by_rate' THEN known_rates(p_campaign.id) END;
     v_job record;
     v_position integer := -1;
     v_last integer;
@@ -104,11 +128,13 @@ BEGIN
                 v_settings := '{}'; v_offered := '{}'; v_takers := '{}'; v_dealt := '{}'; v_owners := '{}';
             END IF;
             -- A node with none of the setting has the fewest, however many the others have.
-            v_place := CASE WHEN v_job.failures = 0 THEN first_place(
+            v_place := CASE WHEN v_job.failures = 0 AND NOT v_by_rate THEN first_place(
                 v_places, ARRAY(SELECT k.node_id FROM jobs_by_node(v_job.setting_id) AS k), false) END;
             IF v_place IS NULL THEN
-                v_fewest := fewest(v_job.setting_id, CASE WHEN v_job.failures = 0 THEN v_members ELSE ARRAY(
-                    SELECT c FROM chosen_nodes(v_job.whole) AS c WHERE c = ANY (v_members)) END);
+                v_fewest := CASE WHEN v_job.failures = 0 THEN v_members ELSE ARRAY(
+                    SELECT c FROM chosen_nodes(v_job.whole) AS c WHERE c = ANY (v_members)) END;
+                v_fewest := CASE WHEN v_by_rate THEN next_by_rate(v_job.setting_id, v_fewest, v_rates)
+                                 ELSE fewest(v_job.setting_id, v_fewest) END;
                 CONTINUE WHEN cardinality(v_fewest) = 0;
                 v_place := first_place(v_places, v_fewest, true);
             END IF;
@@ -158,16 +184,19 @@ BEGIN
         WHERE n.offline_since < clock_timestamp() - interval '15 min' AND n.state <> 'quarantined'
           AND c.state = 'running' AND c.on_lost_node = 'reassign'
           AND c.created_at < clock_timestamp() - interval '15 min'
-          AND (c.placement = 'balanced' AND m.lost_at IS NULL OR c.placement = 'pinned' AND EXISTS (
+          AND (is_dealt(c.placement) AND m.lost_at IS NULL
+               OR (c.placement = 'pinned' OR c.placement = 'lockstep' AND m.lost_at IS NULL) AND EXISTS (
                SELECT FROM jobs AS j WHERE j.pinned_node_id = n.id AND j.campaign_id = c.id AND j.state = 'queued'))
         ORDER BY m.campaign_id, m.node_id
     LOOP
-        v_jobs := CASE WHEN v_lost.placement = 'pinned' THEN pin_anew(v_lost.campaign_id, v_lost.node_id)
+        v_jobs := CASE v_lost.placement WHEN 'pinned' THEN pin_anew(v_lost.campaign_id, v_lost.node_id)
+                       WHEN 'lockstep' THEN 0  -- its jobs stay its own, for when it is back
                        ELSE let_go(v_lost.campaign_id, v_lost.node_id) END;
         CONTINUE WHEN v_jobs IS NULL;  -- there is nobody to have them
         UPDATE campaign_nodes SET lost_at = clock_timestamp()
         WHERE campaign_id = v_lost.campaign_id AND node_id = v_lost.node_id;
-        PERFORM tell('node_lost', format('node %s is offline for 15 min: the others do its share', v_lost.name),
+        PERFORM tell('node_lost', format('node %s is offline for 15 min: %s', v_lost.name,
+            CASE v_lost.placement WHEN 'lockstep' THEN 'the rounds go on without it' ELSE 'the others do its share' END),
             v_lost.campaign_id, v_lost.node_id);
     END LOOP;
 END $$;

@@ -105,6 +105,8 @@ class EventKind(StrEnum):
     JOB_SET_ASIDE = "job_set_aside"
     CAMPAIGN_ROUND = "campaign_round"
     """A round of a campaign that grows has ended, and it was decided what follows."""
+    NODE_CRITICAL = "node_critical"
+    """Rounds of a campaign wait for it again and again, or do so no longer."""
     CAMPAIGN_COMPLETE = "campaign_complete"
     CAMPAIGN_INCOMPLETE = "campaign_incomplete"
     CAMPAIGN_CANCELLED = "campaign_cancelled"
@@ -137,7 +139,7 @@ class Submission:
     node_options: Mapping[str, object]
     analysis_options: Mapping[str, object]
     placement: str
-    """'any', 'balanced' or 'pinned'."""
+    """'any', 'balanced', 'by_rate', 'pinned' or 'lockstep'."""
     on_lost_node: str = "reassign"
     """What becomes of a lost node's share: others get it ('reassign'), or it waits ('wait')."""
     max_tries: int

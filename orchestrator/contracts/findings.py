@@ -85,6 +85,10 @@ class MeasuredRun:
     validity: str
     """contracts.runs.Validity."""
     reason: str | None
+    round: int | None = None
+    """Of its job, in lockstep; None: any other placement."""
+    start_at: float | None = None
+    """The instant that was given to all of its round who were ready; None: it was not begun together with others."""
     warm_up: bool = False
     """Valid, and not analysed: one of the first runs of its job, which the analysis sets aside."""
 

@@ -65,7 +65,9 @@ class PlannedJob:
     first_replicate: int
     replicates: int
     node: str | None = None
-    """Only this node may do it (placement `pinned`)."""
+    """Only this node may do it (placements `pinned` and `lockstep`)."""
+    round: int | None = None
+    """0-based: jobs of the same round begin together, each on its node (placement `lockstep`)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -125,6 +127,8 @@ class Assignment:
     database_time: float
     """Seconds since the epoch by the database's clock when the claim was granted: the agent's clock is never asked."""
     ledger: UUID
+    round: int | None = None
+    """The run begins together with others (`Jobs.line_up`), and there is no second one before the job is given back."""
 
     @property
     def setting(self) -> dict[str, Level]:
@@ -140,6 +144,21 @@ class Renewal:
     """False when another attempt holds the job, or it is over: stop at once, keep the runs."""
     stop: str | None = None
     """'pause' or 'cancel': release the job before the next run."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LineUp:
+    """The answer to a node that is prepared and asks when its round begins."""
+
+    granted: bool
+    """False as in `Renewal`."""
+    stop: str | None = None
+    start_at: float | None = None
+    """The instant given to all who are ready, by the database's clock; None: others are waited for, ask again."""
+    again_s: float = 0.0
+    """How long to wait before asking again."""
+    database_time: float | None = None
+    """Seconds since the epoch by the database's clock when it answered."""
 
 
 class Ending(StrEnum):

@@ -58,6 +58,7 @@ def summarise(study: Study, *, nodes: int | None = None) -> Summary:
     design = expand(study)
     measured = [setting for setting in design.settings if setting.control is None]
     sharing = nodes or len(study.placement.nodes) or 1
+    each = sharing if study.placement.kind == "lockstep" else 1  # every node does everything
     return Summary(
         name=study.name,
         engine=study.engine.name,
@@ -67,11 +68,11 @@ def summarise(study: Study, *, nodes: int | None = None) -> Summary:
         configurations=sum(len(setting.modes) for setting in measured),
         controls=tuple(study.controls),
         replicates=study.replicates,
-        invocations=len(measured) * study.replicates,
-        jobs=len(measured) * study.jobs_per_setting,
-        jobs_per_setting=study.jobs_per_setting,
+        invocations=len(measured) * study.replicates * each,
+        jobs=len(measured) * study.jobs_per_setting * each,
+        jobs_per_setting=study.jobs_per_setting * each,
         nodes=sharing,
-        seconds_per_node=duration.total_s(study, design) / sharing,
+        seconds_per_node=duration.total_s(study, design) * each / sharing,
         space_kb=_space_kb(design),
         warnings=tuple(_warnings(study)),
         notes=tuple(_notes(study)),
@@ -114,6 +115,10 @@ def _warnings(study: Study) -> Iterator[str]:
 def _notes(study: Study) -> Iterator[str]:
     if study.order.kind == "as_listed":
         yield "order: as_listed: a drift of the node falls on neighbouring settings; `order: randomised` spreads it"
+    if study.placement.kind == "by_rate":
+        yield "placement: by_rate: fast nodes do more of everything: their runs weigh more in every sample"
+    if study.placement.kind == "lockstep":
+        yield "placement: lockstep: every node does all replicates, and idles in each round until the slowest is ready"
     if study.canaries is not None:
         runs = study.canaries.times * study.canaries.runs
         told = len(study.canaries.levels(study.design.factors))

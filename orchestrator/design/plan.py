@@ -33,8 +33,11 @@ def plan(schedule: Schedule, design: Design, nodes: Sequence[str] = ()) -> list[
 
     A randomised block is a permutation of its own (randomised complete blocks), so that drift spreads over all
     settings; the same seed gives the same plan. `nodes` are dealt out where a pinned study names none itself.
-    Raises StudyError for a pinned study without nodes.
+    In lockstep every replicate is a round, of a job for each node. Raises StudyError for a pinned study without nodes,
+    and for one in lockstep with fewer than two.
     """
+    if schedule.placement.kind == "lockstep":
+        return list(_rounds(schedule, len(design.settings), lockstep_nodes(schedule.placement, nodes)))
     home = _homes(schedule, len(design.settings), nodes)
     ranges = list(_ranges(schedule.replicates, schedule.replicates_per_job))
     return [
@@ -48,6 +51,33 @@ def plan(schedule: Schedule, design: Design, nodes: Sequence[str] = ()) -> list[
         )
         for position, (block, setting) in enumerate(_sequence(schedule.order, len(ranges), len(design.settings)))
     ]
+
+
+def lockstep_nodes(placement: Placement, nodes: Sequence[str]) -> tuple[str, ...]:
+    """Those that carry out every round: as the study says, or else all of `nodes`. Raises StudyError."""
+    taking_part = placement.nodes or tuple(nodes)
+    if len(taking_part) < 2:
+        raise StudyError(
+            "placement: lockstep takes at least two nodes; start more agents, or write"
+            " `placement: {kind: lockstep, nodes: [NAME, NAME, ...]}`"
+        )
+    return taking_part
+
+
+def _rounds(schedule: Schedule, settings: int, nodes: Sequence[str]) -> Iterator[PlannedJob]:
+    """A replicate of the study becomes one replicate of the ledger for each node: block b has b n, ..., b n + n - 1."""
+    order = _sequence(schedule.order, schedule.replicates, settings)
+    for number, (block, setting) in enumerate(order):
+        for place, node in enumerate(nodes):
+            yield PlannedJob(
+                setting=setting,
+                block=block,
+                position=number * len(nodes) + place,
+                first_replicate=block * len(nodes) + place,
+                replicates=1,
+                node=node,
+                round=number,
+            )
 
 
 def dealt(jobs: Sequence[PlannedJob], shares: Mapping[int, Mapping[str, int]], *, seed: int) -> list[PlannedJob]:

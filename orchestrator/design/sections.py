@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from orchestrator.contracts import designs, engines
 from orchestrator.contracts.errors import StudyError
@@ -25,16 +25,29 @@ class Order(Part):
 class Placement(Part):
     """Which node does a job."""
 
-    kind: Literal["any", "balanced", "pinned"] = "any"
-    """Balanced: counts per setting differ by at most one job between nodes. Pinned: a setting stays on one node."""
+    kind: Literal["any", "balanced", "by_rate", "pinned", "lockstep"] = "any"
+    """Balanced: counts per setting differ by at most one job between nodes. By rate: in proportion to how fast nodes
+    work. Pinned: a setting stays on one node. Lockstep: every node does every replicate, all at about the same time."""
     nodes: tuple[NodeName, ...] = ()
-    """Pinned: over which nodes the settings are dealt; empty: over those given at submission."""
+    """Pinned: over which nodes the settings are dealt; lockstep: which take part; empty: those given at submission."""
+    wait_s: Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)] | None = None
+    """Lockstep: so long those who are ready for a round wait for the others. Default: 60."""
 
     @model_validator(mode="after")
-    def _only_pinned_names_nodes(self) -> Self:
-        if self.nodes and self.kind != "pinned":
-            raise ValueError(f"only `kind: pinned` names nodes, not {self.kind}")
+    def _fits_its_kind(self) -> Self:
+        if self.nodes and self.kind not in ("pinned", "lockstep"):
+            raise ValueError(f"only `kind: pinned` and `kind: lockstep` name nodes, not {self.kind}")
+        if self.wait_s is not None and self.kind != "lockstep":
+            raise ValueError(f"only `kind: lockstep` waits, not {self.kind}")
+        if self.kind == "lockstep" and (len(self.nodes) == 1 or len(set(self.nodes)) < len(self.nodes)):
+            raise ValueError("lockstep takes at least two nodes, each named once")
         return self
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_said(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Digests of studies that say nothing of it stay as they were."""
+        written: dict[str, Any] = write(self)
+        return {key: value for key, value in written.items() if key != "wait_s" or value is not None}
 
 
 class Canaries(Part):

@@ -56,9 +56,9 @@ class Study(Part):
     description: Annotated[str, Field(max_length=4000)] = ""
     design: Factorial
     replicates: Count
-    """Of every setting; in an adaptive study its pilot, and then it is left out of the file."""
+    """Of every setting, in lockstep on each node; in an adaptive study its pilot, and then left out of the file."""
     replicates_per_job: Count
-    """Default: 10, or less, so that a setting has at least five jobs."""
+    """Default: 10, or less, so that a setting has at least five jobs; 1 in lockstep."""
     order: Annotated[Order, short_form("kind")] = Order()
     placement: Annotated[Placement, short_form("kind")] = Placement()
     on_lost_node: Literal["reassign", "wait"] = "reassign"
@@ -86,6 +86,8 @@ class Study(Part):
         match given:
             case {"replicates_per_job": _}:
                 return given
+            case {"placement": "lockstep" | {"kind": "lockstep"}}:
+                return {**given, "replicates_per_job": 1}
             case {"replicates": int(replicates)}:
                 return {**given, "replicates_per_job": max(1, min(10, replicates // 5))}
         return given
@@ -153,13 +155,24 @@ class Study(Part):
     def _canaries_reach_every_node(self) -> Self:
         if self.canaries is None:
             return self
-        if self.placement.kind == "any":
-            what = "with `any` a node may never measure them; write `placement: balanced`, or pinned"
+        if self.placement.kind in ("any", "by_rate"):
+            what = f"with `{self.placement.kind}` a node may never measure them; write `placement: balanced`, or pinned"
             raise WrongError("canaries", what=what)
         for number, levels in enumerate(self.canaries.settings):
             if set(levels) != set(self.design.factors):
                 what = f"has to have a level of each factor: {', '.join(self.design.factors)}"
                 raise WrongError("canaries", "settings", number, what=what)
+        return self
+
+    @model_validator(mode="after")
+    def _lockstep_is_planned_whole(self) -> Self:
+        if self.placement.kind != "lockstep":
+            return self
+        if self.replicates_per_job != 1:
+            raise WrongError("replicates_per_job", what="in lockstep every run begins with the others: it is 1")
+        for section in ("active", "adaptive", "canaries"):
+            if getattr(self, section) is not None:
+                raise WrongError(section, what="lockstep measures as planned: write another placement, or leave it out")
         return self
 
     @model_validator(mode="after")
@@ -180,7 +193,7 @@ class Study(Part):
             )
         if settings * len(self.design.exclusions) > MAX_COMPARISONS:
             raise DesignTooLargeError("design.exclusions: too many for a design of this size; merge some of them")
-        if settings * self.jobs_per_setting > MAX_JOBS:
+        if settings * self.jobs_per_setting * max(1, len(self.placement.nodes)) > MAX_JOBS:
             raise DesignTooLargeError(f"more than {MAX_JOBS:,} jobs; raise `replicates_per_job`")
         return self
 

@@ -14,7 +14,7 @@ from orchestrator.contracts.rounds import ACTIVE, ADAPTIVE, Growth
 from orchestrator.design.beginning import begun
 from orchestrator.design.canary_plan import with_canaries
 from orchestrator.design.expand import expand
-from orchestrator.design.plan import dealt, plan
+from orchestrator.design.plan import dealt, lockstep_nodes, plan
 from orchestrator.design.study import Study
 
 
@@ -28,7 +28,7 @@ def submission(
         name=study.name,
         study=written_out,
         design=design,
-        replicates=study.replicates,
+        replicates=_runs_of_a_setting(study, nodes),
         engine=study.engine.name,
         engine_options=engines.as_dict(study.engine.options),
         node_options=study.node.as_dict(),
@@ -43,6 +43,13 @@ def submission(
         parent_id=parent_id,
         growth=_growth(study),
     )
+
+
+def _runs_of_a_setting(study: Study, nodes: Sequence[str]) -> int:
+    """In lockstep every node does every replicate."""
+    if study.placement.kind != "lockstep":
+        return study.replicates
+    return study.replicates * len(lockstep_nodes(study.placement, nodes))
 
 
 def _planned(study: Study, nodes: Sequence[str]) -> tuple[Design, list[PlannedJob]]:
@@ -108,6 +115,8 @@ def rerun(
         "analysis": dict(parent.analysis_options),  # the rule by which it was chosen, written down before its runs
         "controls": {s.control: _drawn_anew(parent.controls[s.control], seed) for s in picked if s.control is not None},
     }
+    if parent.placement == "lockstep":
+        changes["placement"] = {"kind": "balanced"}  # its runs are compared with each other, not its nodes
     if shares:
         dealt_to = sorted({node for of_setting in shares.values() for node in of_setting})
         changes["placement"] = {"kind": "pinned", "nodes": dealt_to}

@@ -64,7 +64,9 @@ def order(study: Submission) -> str:
     where = {
         "any": "whichever node was free did a job",
         "balanced": "the jobs of every setting were dealt evenly to the nodes",
+        "by_rate": "the jobs of every setting were dealt to the nodes in proportion to how fast they work",
         "pinned": "every setting stayed on one node",
+        "lockstep": "every node did every replicate, all nodes at about the same time",
     }[placed.kind]
     return (
         f"Jobs of {counted(per_job, 'replicate')} of one setting, done in a row on one node; "

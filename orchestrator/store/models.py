@@ -146,6 +146,10 @@ class Job(Base):
     reason: Mapped[str | None]
     failures: Mapped[int] = mapped_column(small, server_default=text("0"))
     done_at: Mapped[datetime | None]
+    round: Mapped[int | None]
+    round_begun: Mapped[bool | None]
+    ready_at: Mapped[datetime | None]
+    start_at: Mapped[datetime | None]
 
 
 class CampaignNode(Base):
@@ -180,6 +184,21 @@ class NodeRate(Base):
     since: Mapped[datetime]
     at: Mapped[datetime]
     told_at: Mapped[datetime | None]
+
+
+class CriticalNode(Base):
+    """A node that was found to hold up the rounds of a campaign."""
+
+    __tablename__ = "critical_nodes"
+    campaign_id: Mapped[int] = mapped_column(primary_key=True)
+    node_id: Mapped[int] = mapped_column(primary_key=True)
+    named: Mapped[bool]
+    since: Mapped[datetime]
+    rounds: Mapped[int]
+    critical: Mapped[int]
+    chance: Mapped[float]
+    differs: Mapped[str | None]
+    told_at: Mapped[datetime]
 
 
 class Forecast(Base):

@@ -27,7 +27,7 @@ from orchestrator.contracts.designs import Design
 from orchestrator.contracts.figures import Figures
 from orchestrator.contracts.findings import ConfigurationPage, EngineUse, Outcome, RunPage, Summary
 from orchestrator.contracts.job_logs import FileSystem, FileSystemSample, LogCounts, ProgramLog, ScheduledJob
-from orchestrator.contracts.jobs import Assignment, Ending, Failure, HandedOver, Job, Renewal, State
+from orchestrator.contracts.jobs import Assignment, Ending, Failure, HandedOver, Job, LineUp, Renewal, State
 from orchestrator.contracts.nodes import Hello, Node
 from orchestrator.contracts.overviews import NodeWork, Overview, Pace
 from orchestrator.contracts.rates import Completion, Forecast, FoundRate, NodeRate, OpenWork
@@ -128,6 +128,13 @@ class Jobs(Protocol):
 
     def hand_over(
         self,
+    def line_up(self, job_id: int, token: UUID) -> LineUp:
+        """Of a job in lockstep, whose node is prepared: renews the lease, and tells when the round begins, if known.
+
+        All who are ready are given one instant, as soon as nobody else has a job of the round in hand, or the first
+        of them has waited for as long as the study says.
+        """
+
         runs: Sequence[Run],
         job_id: int,
         token: UUID,

@@ -32,6 +32,10 @@ RATE_WINDOW_S = 60.0
 """Runs per second are counted over this much of the past."""
 FORECAST_LASTS_S = 300.0
 """What a controller told of the time left, and did not tell again for longer, is not shown any more."""
+ROUND_WAIT_S = 60.0
+"""Who is ready for a round waits for the others at most so long, unless the study says otherwise."""
+ROUND_LEAD_S = 0.1
+"""From the moment when all are ready to their start, beside two times the pause between their questions."""
 
 
 TIMED = 20
@@ -100,6 +104,18 @@ def same_options(campaign_id: int, number: int) -> str:
         f"campaign {campaign_id}: version {number} of its analysis has exactly these options; "
         f"`modescope campaign analyse {campaign_id} --version {number}` shows it"
     )
+
+
+def round_wait_s(study: Mapping[str, Any]) -> float:
+    """How long those who are ready wait for the rest of their round (placement `lockstep`)."""
+    placement = study.get("placement")
+    wait_s = placement.get("wait_s") if isinstance(placement, dict) else None
+    return ROUND_WAIT_S if wait_s is None else float(wait_s)
+
+
+def ask_again_s(members: int) -> float:
+    """The pause between questions when a round begins: all together ask at most five hundred times a second."""
+    return max(0.05, 0.002 * members)
 
 
 def no_job(campaign_id: int, job_id: int) -> str:

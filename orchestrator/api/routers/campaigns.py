@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from enum import StrEnum
 from http import HTTPStatus
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from uuid import uuid4
 
 from fastapi import APIRouter, Query, Response
@@ -23,7 +23,12 @@ from orchestrator.campaigns.admission import check_engines
 from orchestrator.campaigns.sizing import Size
 from orchestrator.contracts.access import Scope
 from orchestrator.contracts.campaigns import Campaign, Event, Progress, State, Submission
+from orchestrator.contracts.nodes import NodeState
 from orchestrator.store.ports import Store
+from orchestrator.store.standing import has_engine
+
+if TYPE_CHECKING:
+    from orchestrator.design.study import Study
 
 router = APIRouter(prefix="/campaigns", tags=["campaigns"], dependencies=[may(Scope.READ)])
 _progress = TypeAdapter(Progress)
@@ -57,7 +62,7 @@ def submit(body: StudyText, store: Ledger, response: Response, idempotency_key: 
     from orchestrator.design.submission import submission
 
     wanted = study.load(body.study, where=body.where)
-    planned = submission(wanted, idempotency_key=idempotency_key, nodes=_names(store))
+    planned = submission(wanted, idempotency_key=idempotency_key, nodes=_nodes_for(wanted, store))
     return _store(planned, store, response)
 
 
@@ -195,6 +200,14 @@ def report(campaign_id: CampaignId, store: Ledger, response: Response, if_none_m
 
 def _names(store: Store) -> list[str]:
     return [node.name for node in store.nodes.all()]
+
+
+def _nodes_for(study: Study, store: Store) -> list[str]:
+    """Over which a study that names none is planned: in lockstep those that are at work and have its engine."""
+    if study.placement.kind != "lockstep":
+        return _names(store)
+    at_work = (node for node in store.nodes.all() if node.online and node.state is NodeState.READY)
+    return [node.name for node in at_work if has_engine(study.engine.name, node.engines)]
 
 
 def _store(planned: Submission, store: Store, response: Response) -> Campaign:

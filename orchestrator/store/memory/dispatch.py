@@ -5,23 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from orchestrator.contracts.jobs import State
-from orchestrator.store.memory import eligibility, shares, transitions
-from orchestrator.store.memory.nodes import working
+from orchestrator.store.memory import eligibility, lockstep, shares, transitions
+from orchestrator.store.memory.nodes import in_hand, working
 from orchestrator.store.memory.tables import CampaignRow, JobRow, NodeRow, Tables
 from orchestrator.store.ports import Offer
 
 
 def dispatch(tables: Tables, outstanding: int) -> list[Offer]:
-    """One job to each node in turn, until no node may have one more."""
-    campaigns = [campaign for campaign in tables.campaigns.values() if campaign.takes_work]
-    for campaign in campaigns:
-        if campaign.submission.placement == "balanced":
-            shares.take_in(tables, campaign)
+    """Of one campaign after the other, one job to each node in turn, until no node may have one more."""
     offers: list[Offer] = []
-    hungry = working(tables)
-    while hungry:
-        hungry = [node for node in hungry if _in_hand(node) < outstanding]
-        hungry = [node for node in hungry if _serve(tables, node, campaigns, offers)]
+    kept: set[str] = set()
+    for campaign in [campaign for campaign in tables.campaigns.values() if campaign.takes_work]:
+        hungry = [node for node in working(tables) if node.name not in kept]
+        if campaign.submission.placement == "lockstep":
+            offers += [_offer(tables, job, node) for job, node in lockstep.next_jobs(tables, campaign, hungry)]
+            kept |= lockstep.kept_for(tables, campaign)
+            continue
+        if campaign.submission.placement in shares.DEALT:
+            shares.take_in(tables, campaign)
+        while hungry:
+            hungry = [node for node in hungry if in_hand(node) < outstanding]
+            hungry = [node for node in hungry if _serve(tables, node, campaign, offers)]
     return offers
 
 
@@ -55,20 +59,18 @@ def _spoke_since(node: NodeRow, job: JobRow) -> bool:
     return node.session is not None and node.session.seen_at > job.offered_at
 
 
-def _in_hand(node: NodeRow) -> int:
-    return len(node.offered) + (node.leased is not None)
+def _serve(tables: Tables, node: NodeRow, campaign: CampaignRow, offers: list[Offer]) -> bool:
+    """Offer the node one job of the campaign; False when there is none for it."""
+    dealt = campaign.submission.placement in shares.DEALT
+    job = shares.next_job(tables, campaign, node) if dealt else _next_job(tables, campaign, node)
+    if job is not None:
+        offers.append(_offer(tables, job, node))
+    return job is not None
 
 
-def _serve(tables: Tables, node: NodeRow, campaigns: list[CampaignRow], offers: list[Offer]) -> bool:
-    """Offer the node one job, of the oldest campaign that has one for it."""
-    for campaign in campaigns:
-        balanced = campaign.submission.placement == "balanced"
-        job = shares.next_job(tables, campaign, node) if balanced else _next_job(tables, campaign, node)
-        if job is not None:
-            transitions.offer(tables, job, node)
-            offers.append(Offer(job_id=job.id, node=node.name))
-            return True
-    return False
+def _offer(tables: Tables, job: JobRow, node: NodeRow) -> Offer:
+    transitions.offer(tables, job, node)
+    return Offer(job_id=job.id, node=node.name)
 
 
 def _next_job(tables: Tables, campaign: CampaignRow, node: NodeRow) -> JobRow | None:

@@ -16,7 +16,7 @@ def able(job: JobRow, nodes: Sequence[NodeRow]) -> list[NodeRow]:
     engine, _ = engine_for(
         job.setting.setting.control, submission.engine, submission.engine_options, submission.controls
     )
-    pinned_to = job.own if submission.placement == "pinned" else None
+    pinned_to = job.own if submission.placement in ("pinned", "lockstep") else None
     return [
         node
         for node in nodes

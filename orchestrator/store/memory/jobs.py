@@ -13,6 +13,7 @@ from orchestrator.contracts.jobs import (
     FailureKind,
     HandedOver,
     Job,
+    LineUp,
     Pending,
     Renewal,
     State,
@@ -20,7 +21,7 @@ from orchestrator.contracts.jobs import (
 from orchestrator.contracts.nodes import NodeState
 from orchestrator.contracts.runs import Run
 from orchestrator.store import rules
-from orchestrator.store.memory import dispatch, failures, standing, transitions
+from orchestrator.store.memory import dispatch, failures, lockstep, standing, transitions
 from orchestrator.store.memory.nodes import seen
 from orchestrator.store.memory.runs import Runs
 from orchestrator.store.memory.tables import JobRow, SessionRow, Tables, transaction
@@ -56,6 +57,13 @@ class Jobs:
             return Renewal(granted=False)
         job.lease_until = self.tables.now() + _lease_s(job)
         return Renewal(granted=True, stop="pause" if job.campaign.paused else None)
+
+    @transaction
+    def line_up(self, job_id: int, token: UUID) -> LineUp:
+        renewal = self.renew(job_id, token)
+        if not renewal.granted or renewal.stop is not None:
+            return LineUp(granted=renewal.granted, stop=renewal.stop)
+        return lockstep.line_up(self.tables, self.tables.jobs[job_id])
 
     @transaction
     def finish(self, job_id: int, token: UUID, ending: Ending, failure: Failure | None = None) -> bool:
@@ -142,6 +150,7 @@ class Jobs:
             lease_s=_lease_s(job),
             database_time=self.tables.now(),
             ledger=self.tables.ledger,
+            round=job.planned.round,
         )
 
 

@@ -97,6 +97,11 @@ def working(tables: Tables) -> list[NodeRow]:
     return [node for _, node in sorted(tables.nodes.items()) if node.state is NodeState.READY and online(tables, node)]
 
 
+def in_hand(node: NodeRow) -> int:
+    """How many jobs are offered or leased to it."""
+    return len(node.offered) + (node.leased is not None)
+
+
 def withdraw_offers(tables: Tables, node: NodeRow) -> None:
     """What the node was offered goes back to the queue."""
     for job in list(node.offered):

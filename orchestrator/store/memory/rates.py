@@ -10,6 +10,7 @@ from orchestrator.contracts.campaigns import State as CampaignState
 from orchestrator.contracts.jobs import State
 from orchestrator.contracts.rates import Completion, Forecast, FoundRate, InHand, NodeRate, OpenWork
 from orchestrator.contracts.runs import Validity
+from orchestrator.store.memory import shares
 from orchestrator.store.memory.nodes import working
 from orchestrator.store.memory.tables import CampaignRow, RunRow, Tables, transaction
 from orchestrator.store.rules import FORECAST_LASTS_S
@@ -79,16 +80,19 @@ class Rates:
     def _able(self, row: CampaignRow) -> list[str]:
         engine = row.submission.engine
         able = [node for node in working(self.tables) if engine == "replay" or engine in node.hello.engines]
-        pinned = row.submission.placement == "pinned"
+        pinned = row.submission.placement in ("pinned", "lockstep")
         return sorted(node.name for node in able if not pinned or node.name in row.members)
 
     def _keep(self, campaign_id: int, rate: FoundRate) -> bool:
         """True when a change is new."""
         key = (campaign_id, rate.node)
         last_told = self.tables.rates_told_at.get(key)
+        first = key not in self.tables.node_rates
         new = rate.change is not None and (last_told is None or last_told < rate.since)
         values = {name: value for name, value in asdict(rate).items() if name != "change"}
         self.tables.node_rates[key] = NodeRate(campaign_id=campaign_id, at=self.tables.now(), **values)
+        if (first or new) and self.tables.campaign(campaign_id).submission.placement == "by_rate":
+            shares.deal_all_again(self.tables.campaign(campaign_id))
         if new and rate.change is not None:
             self.tables.rates_told_at[key] = self.tables.now()
             self.tables.tell(EventKind.NODE_RATE_CHANGED, rate.change, campaign_id=campaign_id, node=rate.node)

@@ -8,7 +8,7 @@ from orchestrator.contracts.campaigns import EventKind, State
 from orchestrator.contracts.jobs import OPEN
 from orchestrator.contracts.jobs import State as JobState
 from orchestrator.contracts.nodes import NodeState
-from orchestrator.store.memory import eligibility, failures, rounds, shares
+from orchestrator.store.memory import eligibility, failures, lockstep, rounds, shares
 from orchestrator.store.memory.nodes import online, withdraw_offers, working
 from orchestrator.store.memory.tables import CampaignRow, JobRow, Tables
 from orchestrator.store.rules import GAP_S
@@ -21,6 +21,7 @@ def reconcile(tables: Tables) -> None:
     shares.note_absences(tables, gap_s)
     _take_back_offers(tables)
     shares.give_away(tables)
+    lockstep.give_up(tables)
     _give_up_what_nobody_can_do(tables)
     for campaign in tables.campaigns.values():
         _end_if_over(tables, campaign)
@@ -65,6 +66,8 @@ def _refusal(tables: Tables, job: JobRow) -> str | None:
 
 
 def _quarantines(tables: Tables, job: JobRow) -> str | None:
+    if job.campaign.submission.placement == "lockstep":
+        return None  # see `lockstep.give_up`
     pinned_to = job.own if job.campaign.submission.placement == "pinned" else None
     nodes = [node for node in tables.nodes.values() if pinned_to in (None, node.name)]
     busy = any(other.state is JobState.LEASED for other in job.campaign.jobs)

@@ -1,7 +1,8 @@
-"""Who has which share of a campaign: jobs dealt to nodes (balanced), and what becomes of a lost node's share."""
+"""Who has which share of a campaign: jobs dealt to nodes, and what becomes of a lost node's share."""
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 
 from orchestrator.contracts.campaigns import EventKind, State
@@ -12,6 +13,8 @@ from orchestrator.store.memory.nodes import online, working
 from orchestrator.store.memory.tables import CampaignRow, JobRow, NodeRow, SettingRow, Tables
 from orchestrator.store.rules import LOST_AFTER_S
 
+DEALT = frozenset({"balanced", "by_rate"})
+"""Placements that deal jobs: evenly, or in proportion to what nodes do in a time."""
 HELD = frozenset({JobState.OFFERED, JobState.LEASED, JobState.DONE})
 
 
@@ -64,7 +67,9 @@ def give_away(tables: Tables) -> None:
             if _is_lost(tables, tables.nodes.get(name)) and _give_share(tables, campaign, name):
                 campaign.members.discard(name)
                 campaign.lost.add(name)
-                message = f"node {name} is offline for 15 min: the others do its share"
+                lockstep = campaign.submission.placement == "lockstep"
+                follows = "the rounds go on without it" if lockstep else "the others do its share"
+                message = f"node {name} is offline for 15 min: {follows}"
                 tables.tell(EventKind.NODE_LOST, message, campaign_id=campaign.id, node=name)
 
 
@@ -75,19 +80,27 @@ def waits_for(tables: Tables, campaign: CampaignRow) -> tuple[str, ...]:
 
 
 def deal_again(setting: SettingRow) -> None:
-    """Nothing of a balanced setting that still waits has an owner any more."""
+    """Nothing of a setting that is dealt, and still waits, has an owner any more."""
     for job in setting.jobs:
-        if job.state is JobState.QUEUED and job.campaign.submission.placement == "balanced":
+        if job.state is JobState.QUEUED and job.campaign.submission.placement in DEALT:
             job.own = None
+
+
+def deal_all_again(campaign: CampaignRow) -> None:
+    """The same of a whole campaign."""
+    for setting in campaign.settings:
+        deal_again(setting)
 
 
 def _give_share(tables: Tables, campaign: CampaignRow, name: str) -> bool:
     """False when there is nobody to have it, or nothing to do."""
     own = [job for job in _queued(campaign) if job.own == name]
-    if campaign.submission.placement == "balanced":
+    if campaign.submission.placement in DEALT:
         for job in own:
             job.own = None
         return campaign.members != {name}
+    if campaign.submission.placement == "lockstep":
+        return bool(own)  # they stay its own, for when it is back
     members = campaign.members | campaign.lost
     others = [node.name for node in working(tables) if node.name in members and _has_engine(node, campaign)]
     settings = sorted({job.setting.id for job in own})
@@ -97,14 +110,29 @@ def _give_share(tables: Tables, campaign: CampaignRow, name: str) -> bool:
 
 
 def _fewest(tables: Tables, job: JobRow) -> list[str]:
-    """Those of the nodes that may have the job which have the fewest of its setting."""
+    """Those of the nodes that may have the job which have the fewest of its setting, or whose turn it is by rate."""
     members = job.campaign.members
     if job.attempts and any(attempt.failure is not None for attempt in job.attempts):
         members = members & {node.name for node in eligibility.chosen(tables, job)}
     owners = (other.node if other.state in HELD else other.own for other in job.setting.jobs)
     jobs = Counter(owner for owner in owners if owner is not None)
+    if job.campaign.submission.placement == "by_rate":
+        rates = _known_rates(tables, job.campaign)
+        return sorted(members, key=lambda name: (jobs[name] + _drawn(job, name)) / rates.get(name, 1.0))[:1]
     least = min((jobs[name] for name in members), default=0)
     return sorted(name for name in members if jobs[name] == least)
+
+
+def _known_rates(tables: Tables, campaign: CampaignRow) -> dict[str, float]:
+    """What nodes do in a time, as shares of what the fastest does; of whom nothing is known is the fastest."""
+    kept = [rate for (of, _), rate in tables.node_rates.items() if of == campaign.id and rate.runs_per_s > 0]
+    fastest = max((rate.runs_per_s for rate in kept), default=1.0)
+    return {rate.node: rate.runs_per_s / fastest for rate in kept}
+
+
+def _drawn(job: JobRow, name: str) -> float:
+    """From [0, 1), for a setting and a node."""
+    return int(hashlib.sha256(f"{job.setting.id} {name}".encode()).hexdigest()[:8], 16) / 2**32
 
 
 def _queued(campaign: CampaignRow) -> list[JobRow]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from orchestrator.contracts.jobs import Job, State
 from orchestrator.store import standing
 from orchestrator.store.memory import eligibility
-from orchestrator.store.memory.nodes import online, working
+from orchestrator.store.memory.nodes import in_hand, online, working
 from orchestrator.store.memory.tables import CampaignRow, JobRow, NodeRow, Tables
 from orchestrator.store.rules import engine_for
 from orchestrator.store.standing import Failed, NodeStanding, Standing
@@ -63,7 +63,7 @@ def _node(tables: Tables, node: NodeRow, engine: str) -> NodeStanding:
         silent_s=None if node.session is None else tables.now() - node.session.seen_at,
         has_engine=standing.has_engine(engine, node.hello.engines),
         holds=None if node.leased is None else node.leased.id,
-        in_hand=len(node.offered) + (node.leased is not None),
+        in_hand=in_hand(node),
     )
 
 

@@ -129,6 +129,12 @@ class JobRow:
     reason: str | None = None
     """Why it was set aside."""
     done_at: float | None = None
+    round_begun: bool = False
+    """Lockstep: somebody has begun its round, and it is left over if it still waits."""
+    ready_at: float | None = None
+    """When the holder of this attempt had prepared its node."""
+    start_at: float | None = None
+    """The common instant at which this attempt was to begin."""
 
     @property
     def replicates(self) -> range:

@@ -13,7 +13,7 @@ def offer(tables: Tables, job: JobRow, node: NodeRow) -> None:
     """Choose `node` for the job."""
     _move(tables, job, State.OFFERED)
     job.node = node.name
-    if job.campaign.submission.placement == "balanced":
+    if job.campaign.submission.placement in ("balanced", "by_rate"):
         job.own = node.name
     job.offered_at = tables.now()
     node.offered.append(job)
@@ -27,6 +27,7 @@ def lease(tables: Tables, job: JobRow, session: SessionRow, lease_s: float) -> U
     job.session = session.id
     job.token = token
     job.lease_until = tables.now() + lease_s
+    job.ready_at = job.start_at = None
     job.attempts.append(Attempt(node=session.node.name))
     session.node.leased = job
     return token

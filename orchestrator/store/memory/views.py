@@ -98,6 +98,8 @@ def _measured(row: RunRow, column: int, *, warm_up: bool) -> MeasuredRun:
         position=row.job.planned.position,
         started_at=row.run.started_at,
         elapsed_s=row.run.elapsed_s,
+        round=row.job.planned.round,
+        start_at=row.job.start_at,
         validity=row.validity,
         reason=row.run.reason,
         warm_up=warm_up,

@@ -319,13 +319,15 @@ def _copy_jobs(connection: Connection, campaign_id: int, submission: Submission)
             insert(CampaignNode), [{"campaign_id": campaign_id, "node_id": n} for n in node_ids.values()]
         )
     into = (
-        "COPY jobs (campaign_id, setting_id, block, position, first_replicate, replicates, pinned_node_id) FROM STDIN"
+        "COPY jobs (campaign_id, setting_id, block, position, first_replicate, replicates, pinned_node_id, round,"
+        " round_begun) FROM STDIN"
     )
     with _cursor(connection) as cursor, cursor.copy(into) as copy:
         for job in submission.jobs:
             pinned = node_ids[job.node] if job.node is not None else None
             place = (job.block, job.position, job.first_replicate, job.replicates)
-            copy.write_row((campaign_id, setting_ids[job.setting], *place, pinned))
+            begun = None if job.round is None else False
+            copy.write_row((campaign_id, setting_ids[job.setting], *place, pinned, job.round, begun))
 
 
 def _node_ids(connection: Connection, names: set[str]) -> dict[str, int]:

@@ -38,7 +38,7 @@ GRANT_THE_GAP = text("""
 
 NOTE_ABSENCES = text("SELECT note_absences(:gap)")
 
-GIVE_AWAY = text("SELECT take_out(), give_away()")
+GIVE_AWAY = text("SELECT take_out(), give_away(), give_up_rounds()")
 
 EXPIRE_LEASES = text("""
     SELECT fail_job(j.id, 'lost', format('the lease of attempt %s on %s ran out', j.attempt, n.name))
@@ -75,7 +75,7 @@ GIVE_UP_WITHOUT_NODES = text("""
             FROM nodes HAVING bool_and(state = 'quarantined')
         ) AS n
         CROSS JOIN campaigns AS c JOIN jobs AS q ON q.campaign_id = c.id
-        WHERE q.state = 'queued' AND c.placement <> 'pinned' AND c.state = 'running'
+        WHERE q.state = 'queued' AND c.placement NOT IN ('pinned', 'lockstep') AND c.state = 'running'
     ) AS left_out
     WHERE j.id = left_out.id AND j.state = 'queued'
       AND NOT EXISTS (SELECT FROM jobs AS h WHERE h.campaign_id = j.campaign_id AND h.state = 'leased')

@@ -79,7 +79,8 @@ _RUNS = text("""
     ORDER BY t.ordinal, r.replicate, r.started_at, r.id, m.place
 """)
 _RUNS_OF_ONE = text("""
-    SELECT r.id, r.replicate, r."values"[array_position(t.modes, :mode)] AS value, n.name AS node, j.position,
+    SELECT r.id, r.replicate, r."values"[array_position(t.modes, :mode)] AS value, n.name AS node, j.position, j.round,
+           extract(epoch FROM j.start_at)::float8 AS start_at,
            extract(epoch FROM r.started_at)::float8 AS started_at, r.elapsed_s, r.validity,
            nullif(r.reason, '') AS reason,
            coalesce(r.place <= coalesce((c.analysis_options ->> 'discard')::integer, 0), false) AS warm_up

@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import func, select
 
 from orchestrator.contracts.errors import NotFoundError
-from orchestrator.contracts.jobs import Assignment, Ending, Failure, HandedOver, Job, Pending, Renewal, State
+from orchestrator.contracts.jobs import Assignment, Ending, Failure, HandedOver, Job, LineUp, Pending, Renewal, State
 from orchestrator.contracts.runs import Run
 from orchestrator.store.models import Job as JobRow
 from orchestrator.store.models import Node
@@ -39,6 +39,11 @@ class PostgresJobs:
         with self._database.calling() as connection:
             answer = connection.execute(select(func.renew(job_id, token))).scalar_one()
         return Renewal(granted=answer["granted"], stop=answer["stop"])
+
+    def line_up(self, job_id: int, token: UUID) -> LineUp:
+        """The node is prepared: when does its round begin?"""
+        with self._database.calling() as connection:
+            return LineUp(**connection.execute(select(func.line_up(job_id, token))).scalar_one())
 
     def finish(self, job_id: int, token: UUID, ending: Ending, failure: Failure | None = None) -> bool:
         """Give the job back; False when the token no longer holds it."""

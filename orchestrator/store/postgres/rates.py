@@ -31,7 +31,7 @@ _ABLE = text("""
     SELECT n.name FROM campaigns AS c, node_status AS n
     WHERE c.id = :campaign AND n.online AND n.state = 'ready'
       AND (c.engine = 'replay' OR jsonb_exists(n.engines, c.engine))
-      AND (c.placement <> 'pinned' OR EXISTS (
+      AND (c.placement NOT IN ('pinned', 'lockstep') OR EXISTS (
           SELECT FROM campaign_nodes AS m WHERE m.campaign_id = c.id AND m.node_id = n.id))
     ORDER BY n.name
 """)
