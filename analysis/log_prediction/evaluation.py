@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,18 +41,23 @@ class Evaluation:
     model: trees.Trees | None
 
     def scores(self) -> dict[str, dict[str, dict[str, Score]]]:
-        """By direction, file system (and `all`), model. Each is about the jobs that every model predicted."""
-        common = self.tested & np.all([np.isfinite(one.middle) for one in self.predictions.values()], axis=0)
+        """By direction, file system (and `all`), model. Each is about the jobs that every model predicted.
+
+        A model that predicts nothing of a direction, for it had too few jobs to learn from, is left out of it.
+        """
         found: dict[str, dict[str, dict[str, Score]]] = {}
         for direction in sorted(set(self.jobs.directions)):
-            members = common & self.jobs.of_direction(direction)
+            members = self.tested & self.jobs.of_direction(direction)
+            told = {name: np.isfinite(one.middle) for name, one in self.predictions.items()}
+            told = {name: finite for name, finite in told.items() if np.any(finite & members)}
+            members &= np.all([*told.values(), members], axis=0)
             places = {ALL: members}
             for name in sorted(set(self.jobs.file_systems)):
                 places[name] = members & np.array([one == name for one in self.jobs.file_systems])
-            found[direction] = {name: self._of(chosen) for name, chosen in places.items() if np.any(chosen)}
+            found[direction] = {name: self._of(chosen, list(told)) for name, chosen in places.items() if np.any(chosen)}
         return {direction: by_file_system for direction, by_file_system in found.items() if by_file_system}
 
-    def _of(self, chosen: Flags) -> dict[str, Score]:
+    def _of(self, chosen: Flags, models: Sequence[str]) -> dict[str, Score]:
         measured, keys = np.log(self.jobs.throughput[chosen]), picked(self.jobs.keys, np.flatnonzero(chosen))
         return {
             name: score(
@@ -62,6 +67,7 @@ class Evaluation:
                 (one.low[chosen] <= measured) & (measured <= one.high[chosen]),
             )
             for name, one in self.predictions.items()
+            if name in models
         }
 
 
@@ -72,7 +78,12 @@ def split(jobs: Jobs, train_share: float) -> Flags:
     known = np.isfinite(jobs.throughput)
     if np.count_nonzero(known) < FEWEST_JOBS:
         raise BadSampleError(f"{np.count_nonzero(known)} jobs with a throughput are too few: {FEWEST_JOBS} are needed")
-    training: Flags = np.cumsum(known) <= int(train_share * np.count_nonzero(known))
+    first = int(train_share * np.count_nonzero(known))
+    if not 0 < first < np.count_nonzero(known):
+        raise BadSampleError(
+            f"of {np.count_nonzero(known)} jobs, {first} would be trained on, and the others predicted"
+        )
+    training: Flags = np.cumsum(known) <= first
     return training & known
 
 
@@ -81,13 +92,14 @@ def evaluate(
     *,
     train_share: float,
     others: Mapping[str, Callable[[Jobs, Flags], Array]],
-    with_trees: bool = True,
+    forest: int | None = None,
     seed: int = 0,
     processes: int = 1,
     report: Report = lambda _: None,
 ) -> Evaluation:
     """Every model on the same jobs; `others` names further models, from jobs and training flags to logarithms, (n,).
 
+    `forest` is how many trees our model has: as many as it is tuned for where it is None, and no such model where 0.
     Models are frozen after training; histories move on. Raises `BadSampleError`.
     """
     training = split(jobs, train_share)
@@ -97,8 +109,8 @@ def evaluate(
     for name, model in others.items():
         middles[name] = model(jobs, training)
     table, trained = features(jobs, training), None
-    if with_trees:
-        trained = trees.train(jobs, table, training, seed=seed, processes=processes, report=report)
+    if forest != 0:
+        trained = trees.train(jobs, table, training, size=forest, seed=seed, processes=processes, report=report)
         middles["best"] = trained.log_predicted
     report("intervals")
     return Evaluation(

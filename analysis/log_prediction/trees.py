@@ -56,17 +56,27 @@ class Trained:
     log_predicted: Array
 
 
-def train(jobs: Jobs, table: Features, training: Flags, *, seed: int, processes: int, report: Report) -> Trained:
-    """Learn from the training jobs, (n,); nothing of the others is looked at."""
+def train(
+    jobs: Jobs,
+    table: Features,
+    training: Flags,
+    *,
+    size: int | None = None,
+    seed: int,
+    processes: int,
+    report: Report,
+) -> Trained:
+    """Learn from the training jobs, (n,), with `size` trees; nothing of the others is looked at."""
+    make = _Maker(size=size or TREES, seed=seed, processes=processes)
     missed = np.log(jobs.throughput) - table.weighted
     usable = np.flatnonzero(training & np.isfinite(missed))
     honest = np.full(len(jobs), np.nan)
     for number, (before, after) in enumerate(_folds(usable), start=1):
         report(f"trees: validation {number} of {FOLDS}, on {len(after)} jobs")
-        honest[after] = _fitted(table, missed, before, seed, processes).predict(_filled(table.values[after]))
+        honest[after] = make.fitted(table, missed, before).predict(_filled(table.values[after]))
     trust = {name: _trust(jobs, table, honest, name) for name in sorted(set(jobs.directions))}
     report("trees: the whole training period")
-    regressor = _fitted(table, missed, usable, seed, processes) if len(usable) >= FEWEST else None
+    regressor = make.fitted(table, missed, usable) if len(usable) >= FEWEST else None
     model = Trees(regressor=regressor, trust=trust)
     trusted = np.array([trust[direction] for direction in jobs.directions])
     return Trained(
@@ -83,11 +93,22 @@ def _folds(places: Indices) -> Iterator[tuple[Indices, Indices]]:
             yield places[:first], places[first:last]
 
 
-def _fitted(table: Features, missed: Array, places: Indices, seed: int, processes: int) -> Any:
-    from sklearn.ensemble import ExtraTreesRegressor
+@dataclass(frozen=True, kw_only=True)
+class _Maker:
+    """A forest of so many trees."""
 
-    forest = ExtraTreesRegressor(TREES, min_samples_leaf=5, max_features=0.33, random_state=seed, n_jobs=processes)
-    return forest.fit(_filled(table.values[places]), missed[places])
+    size: int
+    seed: int
+    processes: int
+
+    def fitted(self, table: Features, missed: Array, places: Indices) -> Any:
+        """Of what the history missed by, from these jobs."""
+        from sklearn.ensemble import ExtraTreesRegressor
+
+        forest = ExtraTreesRegressor(
+            self.size, min_samples_leaf=5, max_features=0.33, random_state=self.seed, n_jobs=self.processes
+        )
+        return forest.fit(_filled(table.values[places]), missed[places])
 
 
 def _trust(jobs: Jobs, table: Features, honest: Array, direction: str) -> float:

@@ -15,13 +15,14 @@ from rich.table import Table
 
 from analysis.log_prediction.evaluation import Evaluation, evaluate
 from analysis.log_prediction.published import regressors
-from analysis.log_prediction.published.procedure import Chosen
+from analysis.log_prediction.published.classes import Classes
+from analysis.log_prediction.published.procedure import Chosen, Select
 from analysis.log_prediction.scores import Score
 from orchestrator.cli import files
 from orchestrator.contracts.errors import TableError, missing_extra
 from orchestrator.job_logs import jobs as from_table
 from orchestrator.job_logs.published import PublishedModel, records
-from orchestrator.job_logs.table import JobTable, read_jobs_table
+from orchestrator.job_logs.table import JobTable
 
 MODELS = ("history", "key_mean", "last_run", "paper", "best")
 
@@ -35,6 +36,17 @@ class Settings:
     columns: from_table.Columns
     seed: int
     processes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class How:
+    """What is trained on, and which models."""
+
+    train_share: float = 0.6
+    with_paper: bool = True
+    select: Select = "validation"
+    classes: Classes = "none"
+    forest: int | None = None  # trees of our model; None: as many as it has, 0: without it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,51 +65,43 @@ def require_learning() -> None:
         raise missing_extra("predictions need scikit-learn", "learning")
 
 
-def evaluate_table(
-    path: Path,
-    settings: Settings,
-    *,
-    train_share: float,
-    with_paper: bool,
-    with_trees: bool,
-    select: Any,
-    classes: Any,
-    report: Report,
-) -> Evaluated:
-    """Read and evaluate. Raises TableError, MissingPartError, AnalysisError."""
-    require_learning()
-    table = read_jobs_table(path)
+def evaluated(table: JobTable, settings: Settings, how: How, *, report: Report) -> Evaluated:
+    """Train on the first jobs, predict the others. Raises TableError, AnalysisError."""
     chosen = from_table.jobs_of(table, settings.columns)
     left_out(chosen, report)
-    others: dict[str, PublishedModel] = {}
-    published: dict[str, dict[str, Chosen]] = {}
-    if with_paper:
-        if "CNN" not in regressors.available():
-            report("paper: the convolutional network is left out: torch is not installed (extra `torch`)")
-        try:
-            known = records(table, chosen)
-        except TableError as error:
-            report(f"paper: left out: {error}")
-        else:
-            others["paper"] = PublishedModel(
-                records=known,
-                select=select,
-                classes=classes,
-                seed=settings.seed,
-                processes=settings.processes,
-                report=report,
-                chosen=published,
-            )
+    paper = _paper(table, chosen, settings, how, report=report) if how.with_paper else None
     evaluation = evaluate(
         chosen.jobs,
-        train_share=train_share,
-        others=others,
-        with_trees=with_trees,
+        train_share=how.train_share,
+        others={} if paper is None else {"paper": paper},
+        forest=how.forest,
         seed=settings.seed,
         processes=settings.processes,
         report=report,
     )
-    return Evaluated(table=table, chosen=chosen, evaluation=evaluation, published=published)
+    return Evaluated(table=table, chosen=chosen, evaluation=evaluation, published={} if paper is None else paper.chosen)
+
+
+def _paper(
+    table: JobTable, chosen: from_table.Chosen, settings: Settings, how: How, *, report: Report
+) -> PublishedModel | None:
+    """The published procedure; None where the table has none of its features."""
+    if "CNN" not in regressors.available():
+        report("paper: the convolutional network is left out: torch is not installed (extra `torch`)")
+    try:
+        known = records(table, chosen)
+    except TableError as error:
+        report(f"paper: left out: {error}")
+        return None
+    return PublishedModel(
+        records=known,
+        select=how.select,
+        classes=how.classes,
+        seed=settings.seed,
+        processes=settings.processes,
+        report=report,
+        chosen={},
+    )
 
 
 def left_out(chosen: from_table.Chosen, report: Report) -> None:

@@ -148,6 +148,8 @@ class PublishedModel:
                 report=self.report,
             )
             self.chosen[direction] = {name: one.chosen for name, one in outcomes.items() if one.chosen is not None}
+            if not self.chosen[direction]:
+                self.report(f"paper: {direction}s: too few jobs to learn from")
             for one in outcomes.values():
                 told = np.isfinite(one.predicted)
                 found[places[told]] = np.log(one.predicted[told])

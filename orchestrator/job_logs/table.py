@@ -50,9 +50,10 @@ class JobTable:
         """The columns that hold numbers and nothing else but empty cells."""
         found = {}
         for name, cells in self.columns.items():
-            told = [cell for cell in cells if cell.strip().lower() not in NOT_KNOWN]
-            if told and all(isfinite(_number(cell)) for cell in told):
-                found[name] = self.numbers(name)
+            values = self.numbers(name)
+            others = np.flatnonzero(~np.isfinite(values))
+            if len(others) < len(values) and all(cells[place].strip().lower() in NOT_KNOWN for place in others):
+                found[name] = values
         return found
 
     def _instant(self, name: str, number: int, cell: str) -> float:

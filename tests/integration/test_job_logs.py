@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from orchestrator.cli.logs import logs
+from orchestrator.cli.logs.commands import logs
 from orchestrator.store.postgres import PostgresStore
 from tests.contract.test_store_job_logs import LOG, SYSTEM, sample
 

@@ -53,7 +53,7 @@ def _forest(seed: int, processes: int) -> Any:
 def _perceptron(seed: int, _processes: int) -> Any:
     from sklearn.neural_network import MLPRegressor
 
-    return MLPRegressor(random_state=seed, early_stopping=True)
+    return MLPRegressor(random_state=seed, early_stopping=True, max_iter=2000)  # it stops early: no limit of its own
 
 
 def _network(seed: int, _processes: int) -> Any:

@@ -138,18 +138,38 @@ def test_intervals_hold_what_they_promise_although_the_machine_becomes_three_tim
     assert 0.87 < np.mean(intervals.inside(noisy, low, high)[late]) < 0.93
 
 
+def test_the_ends_of_an_interval_are_quantiles_of_the_latest_errors():
+    rng, n = np.random.default_rng(5), 600
+    group = intervals._Group()
+    errors = np.round(rng.normal(0, 1, n), 1)  # with ties
+    for error in errors:
+        group.learn(float(error), None)
+    assert group.ends() == pytest.approx(tuple(np.quantile(errors[-intervals.WINDOW :], [0.05, 0.95])))
+
+
 def test_models_are_compared_on_the_same_jobs():
     jobs = made_jobs(200)
 
     def half(jobs, training):
         return np.where(np.arange(len(jobs)) % 8 < 4, 8.0, np.nan)
 
-    found = evaluate(jobs, train_share=0.6, others={"half": half}, with_trees=False).scores()
+    found = evaluate(jobs, train_share=0.6, others={"half": half}, forest=0).scores()
     assert {one.n for one in found["read"]["all"].values()} == {found["read"]["all"]["half"].n}
     assert found["read"]["all"]["half"].n == 20
 
 
-@pytest.mark.parametrize(("n", "share"), [(20, 0.6), (100, 1.0), (100, 0.0)])
+def test_a_model_that_predicts_nothing_of_a_direction_is_left_out_of_it_and_the_others_stay():
+    jobs = made_jobs(200)
+
+    def only_writes(jobs, training):
+        return np.where(jobs.of_direction("write"), 8.0, np.nan)
+
+    found = evaluate(jobs, train_share=0.6, others={"only writes": only_writes}, forest=0).scores()
+    assert set(found["read"]["all"]) == {"history", "key_mean", "last_run"}
+    assert found["read"]["all"]["history"].n == found["write"]["all"]["only writes"].n == 40
+
+
+@pytest.mark.parametrize(("n", "share"), [(20, 0.6), (100, 1.0), (100, 0.0), (100, 0.005)])
 def test_too_few_jobs_and_impossible_shares_are_refused(n, share):
     with pytest.raises(BadSampleError):
         evaluate(made_jobs(n), train_share=share, others={})

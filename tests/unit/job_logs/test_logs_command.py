@@ -14,7 +14,7 @@ pytest.importorskip("sklearn")
 from analysis.log_prediction import trees
 from analysis.log_prediction.published import regressors
 from analysis.log_prediction.timeline import timeline
-from orchestrator.cli.logs import logs
+from orchestrator.cli.logs.commands import logs
 from orchestrator.contracts.errors import TableError
 from orchestrator.job_logs.jobs import Columns, jobs_of
 from orchestrator.job_logs.table import read_jobs_table

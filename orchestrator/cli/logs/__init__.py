@@ -1,0 +1,1 @@
+"""`modescope logs`: tables of jobs predicted, logs kept and joined."""
