@@ -84,6 +84,7 @@ DECLARE
     v_on_the_way integer;
     v_first timestamptz;
     v_again_s double precision;
+    v_start timestamptz;
 BEGIN
     SELECT c.* INTO v_campaign FROM campaigns AS c  -- one after the other, also with whoever cancels
     WHERE c.id = (SELECT j.campaign_id FROM jobs AS j WHERE j.id = p_job) FOR NO KEY UPDATE;
@@ -99,10 +100,11 @@ BEGIN
     v_again_s := greatest(0.05, 0.002 * v_members);
     IF v_job.start_at IS NULL AND (v_on_the_way = 0 OR v_first < clock_timestamp() - make_interval(
             secs => coalesce((v_campaign.study #>> '{placement,wait_s}')::double precision, 60))) THEN
+        v_start := clock_timestamp() + make_interval(secs => 0.1 + 2 * v_again_s);
         UPDATE jobs AS j
         SET round_begun = true,
             start_at = CASE WHEN j.state = 'leased' AND j.ready_at IS NOT NULL AND j.start_at IS NULL
-                            THEN clock_timestamp() + make_interval(secs => 0.1 + 2 * v_again_s) ELSE j.start_at END
+                            THEN v_start ELSE j.start_at END
         FROM (SELECT k.id FROM jobs AS k WHERE k.campaign_id = v_job.campaign_id AND k.round = v_job.round
               ORDER BY k.id FOR UPDATE SKIP LOCKED) AS r
         WHERE j.id = r.id;

@@ -89,7 +89,7 @@ class PostgresUnderTest(PostgresStore):
     def pass_time(self, seconds: float) -> None:
         for table, columns in {
             "nodes": ("seen_at", "offline_since"),
-            "jobs": ("lease_until", "offered_at"),
+            "jobs": ("lease_until", "offered_at", "ready_at"),
             "campaigns": ("created_at",),
         }.items():
             moves = ", ".join(f"{column} = {column} - make_interval(secs => %(s)s)" for column in columns)

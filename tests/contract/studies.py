@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from orchestrator.contracts.campaigns import Submission
 from orchestrator.contracts.designs import Design, Setting
@@ -71,6 +72,30 @@ def study(
         idempotency_key=key,
         parent_id=parent,
     )
+
+
+def in_lockstep(
+    nodes: Sequence[str], *, rounds: int = 1, settings: int = 1, wait_s: float = 3600.0, on_lost_node: str = "reassign"
+) -> Submission:
+    """Rounds of a job for each node; who is ready for one waits an hour for the others."""
+    plain = study(
+        settings=settings, replicates=rounds * len(nodes), per_job=1, placement="lockstep", on_lost_node=on_lost_node
+    )
+    planned = [
+        PlannedJob(
+            setting=number % settings,
+            block=number // settings,
+            position=number * len(nodes) + place,
+            first_replicate=number // settings * len(nodes) + place,
+            replicates=1,
+            node=node,
+            round=number,
+        )
+        for number in range(rounds * settings)
+        for place, node in enumerate(nodes)
+    ]
+    placement = {"kind": "lockstep", "nodes": list(nodes), "wait_s": wait_s}
+    return replace(plain, jobs=planned, study={**plain.study, "placement": placement})
 
 
 def submitted(store: StoreUnderTest, submission: Submission) -> int:

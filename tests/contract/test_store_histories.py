@@ -17,12 +17,12 @@ from hypothesis.stateful import (
 
 from orchestrator.contracts import campaigns
 from orchestrator.contracts.errors import ConflictError
-from orchestrator.contracts.jobs import OPEN, TRANSITIONS, Assignment, Ending, FailureKind, State
+from orchestrator.contracts.jobs import OPEN, TRANSITIONS, Assignment, Ending, FailureKind, Job, State
 from orchestrator.contracts.nodes import NodeState
 from orchestrator.contracts.runs import Run
 from tests.contract.agents import MANY, Agent
 from tests.contract.stores import MemoryUnderTest, StoreUnderTest
-from tests.contract.studies import jobs, study, submitted
+from tests.contract.studies import in_lockstep, jobs, study, submitted
 
 NODES = ("n1", "n2", "n3")
 nodes = st.sampled_from(NODES)
@@ -38,6 +38,10 @@ class Histories(RuleBasedStateMachine):
         store.wipe()
         self.store = store
         self.campaigns: list[int] = []
+        self.in_step: list[int] = []
+        """Those in lockstep."""
+        self.starts: dict[tuple[int, int], float] = {}
+        """(Job, attempt) -> the instant that was given to it."""
         self.agents: dict[str, Agent] = {}
         self.claims: list[Assignment] = []
         """Every claim ever granted, also those long over."""
@@ -57,9 +61,13 @@ class Histories(RuleBasedStateMachine):
     @rule(
         how_many=st.integers(1, 2),
         replicates=st.integers(1, 4),
-        placement=st.sampled_from(["any", "balanced", "pinned"]),
+        placement=st.sampled_from(["any", "balanced", "by_rate", "pinned", "lockstep"]),
     )
     def submit(self, how_many: int, replicates: int, placement: str) -> None:
+        if placement == "lockstep":
+            self.in_step.append(submitted(self.store, in_lockstep(NODES, rounds=replicates, settings=how_many)))
+            self.campaigns.append(self.in_step[-1])
+            return
         pinned = "n1" if placement == "pinned" else None
         submission = study(settings=how_many, replicates=replicates, per_job=2, placement=placement, node=pinned)
         self.campaigns.append(submitted(self.store, submission))
@@ -115,6 +123,21 @@ class Histories(RuleBasedStateMachine):
         claim = self.claims[which % len(self.claims)]
         granted = self.store.jobs.renew(claim.job_id, claim.token).granted
         assert granted == self._holds(claim)
+
+    @precondition(lambda self: any(claim.round is not None for claim in self.claims))
+    @rule(which=anything)
+    def line_up(self, which: int) -> None:
+        claims = [claim for claim in self.claims if claim.round is not None]
+        claim = claims[which % len(claims)]
+        answer = self.store.jobs.line_up(claim.job_id, claim.token)
+        assert answer.granted == self._holds(claim)
+        if answer.start_at is None:
+            return
+        key = (claim.job_id, claim.attempt)
+        if key not in self.starts:  # nobody who has a job of the round in hand was left behind
+            held = [job for job in self._round_of(claim) if job.state in (State.OFFERED, State.LEASED)]
+            assert all(job.state is State.LEASED for job in held)
+        assert self.starts.setdefault(key, answer.start_at) == answer.start_at
 
     @precondition(lambda self: any(claim.pending for claim in self.claims))
     @rule(which=anything)
@@ -193,6 +216,14 @@ class Histories(RuleBasedStateMachine):
         assert all(len(self.store.jobs.held_by(node)) <= 1 for node in NODES)
 
     @invariant()
+    def a_node_has_one_job_of_a_lockstep_campaign_in_hand(self) -> None:
+        for campaign_id in self.in_step:
+            taken = self.store.jobs.of_campaign(campaign_id, states=[State.OFFERED, State.LEASED])
+            nodes = [job.node for job in taken]
+            assert len(nodes) == len(set(nodes))
+            assert all(job.node == job.own for job in taken)
+
+    @invariant()
     def every_replicate_has_at_most_one_valid_run(self) -> None:
         for campaign_id in self.campaigns:
             valid = self._valid(campaign_id)
@@ -230,9 +261,11 @@ class Histories(RuleBasedStateMachine):
         for node in self.store.nodes.all():
             if node.state is NodeState.QUARANTINED:
                 self.store.nodes.reinstate(node.name)
-        for _ in NODES:
+        for _ in range(MANY):
             for agent in healthy:
                 agent.work_off(jobs=MANY)
+            if all(self.store.campaigns.get(one).state is not campaigns.State.RUNNING for one in self.campaigns):
+                break
         ended = [self.store.campaigns.get(campaign_id) for campaign_id in self.campaigns]
         assert all(campaign.state is not campaigns.State.RUNNING for campaign in ended), ended
         for campaign in ended:
@@ -257,6 +290,11 @@ class Histories(RuleBasedStateMachine):
     def _holds(self, claim: Assignment) -> bool:
         """Only the latest claim of a job counts, and only while the job is leased."""
         return self.states[claim.job_id] is State.LEASED and self.latest[claim.job_id] is claim
+
+    def _round_of(self, claim: Assignment) -> list[Job]:
+        jobs = self.store.jobs.of_campaign(claim.campaign_id)
+        mine = next(job for job in jobs if job.id == claim.job_id)
+        return [job for job in jobs if job.position // len(NODES) == mine.position // len(NODES)]
 
     def _valid(self, campaign_id: int) -> Counter[tuple[object, int, int]]:
         """(levels, replicate, job) -> valid runs."""

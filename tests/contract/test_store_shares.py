@@ -8,9 +8,11 @@ import pytest
 
 from orchestrator.contracts.campaigns import EventKind
 from orchestrator.contracts.jobs import FailureKind
+from orchestrator.contracts.rates import FoundRate
 from tests.contract.agents import Agent
 from tests.contract.stores import StoreUnderTest
 from tests.contract.studies import jobs, study, submitted
+from tests.contract.test_store_rates import FORECAST
 
 A_WHILE_S = 10 * 60
 """Too short to be lost."""
@@ -216,3 +218,36 @@ def test_a_draining_node_gives_its_share_back(store: StoreUnderTest) -> None:
     drains.finish(in_hand)
     stays.work_off()
     assert jobs(store, campaign_id) == {"done": 8}
+
+
+def test_by_rate_a_node_does_as_much_of_a_campaign_as_it_does_in_a_time(store: StoreUnderTest) -> None:
+    quick, slow = Agent(store, "n1"), Agent(store, "n2")
+    campaign_id = submitted(store, study(settings=20, replicates=4, per_job=1, placement="by_rate"))
+    store.rates.keep(campaign_id, FORECAST, [rate("n1", 3.0), rate("n2", 1.0)])
+    work_in_turn(quick, slow)
+    done = sum(shares(store, campaign_id).values(), Counter())
+    assert 16 <= done["n2"] <= 24  # a quarter of 80
+    assert min(of["n1"] for of in shares(store, campaign_id).values()) >= 2
+
+
+def test_by_rate_while_no_rates_are_known_nodes_share_evenly(store: StoreUnderTest) -> None:
+    quick, slow = Agent(store, "n1"), Agent(store, "n2")
+    campaign_id = submitted(store, study(settings=4, replicates=4, per_job=1, placement="by_rate"))
+    work_in_turn(quick, slow)
+    assert all(done == {"n1": 2, "n2": 2} for done in shares(store, campaign_id).values())
+
+
+def test_by_rate_what_was_dealt_before_rates_were_known_is_dealt_again(store: StoreUnderTest) -> None:
+    quick, slow = Agent(store, "n1"), Agent(store, "n2")
+    campaign_id = submitted(store, study(settings=20, replicates=4, per_job=1, placement="by_rate"))
+    for _ in range(10):
+        quick.work()  # and as many are dealt to the other
+    store.rates.keep(campaign_id, FORECAST, [rate("n1", 9.0), rate("n2", 1.0)])
+    work_in_turn(quick, slow)
+    assert sum(shares(store, campaign_id).values(), Counter())["n2"] <= 14
+
+
+def rate(node: str, runs_per_s: float) -> FoundRate:
+    return FoundRate(
+        node=node, runs_per_s=runs_per_s, low_per_s=runs_per_s, high_per_s=runs_per_s, runs=64, since=0.0, change=None
+    )

@@ -95,9 +95,45 @@ class Fleet:
             found.setdefault(levels, Counter())[node] += 1
         return found
 
+    def starts(self, campaign_id: int) -> list[tuple[int, float, float]]:
+        """Round, the instant given to it, and when the run began, of each valid run."""
+        query = """
+            SELECT j.round, extract(epoch FROM j.start_at)::float8, extract(epoch FROM r.started_at)::float8
+            FROM jobs AS j JOIN runs AS r ON r.setting_id = j.setting_id AND r.job_id = j.id AND r.validity = 'valid'
+            WHERE j.campaign_id = %s"""
+        return [
+            (number, start_at, began_at) for number, start_at, began_at in self.behind.execute(query, [campaign_id])
+        ]
+
+    @contextmanager
+    def another_life(self, name: str) -> Iterator[None]:
+        """Its agent is started anew."""
+        folder = self.settings.home
+        with (folder / "another.log").open("w") as log:
+            agent = subprocess.Popen(_agents(folder, [name]), env=_named(self.settings), stderr=log)
+        try:
+            yield
+        finally:
+            agent.terminate()
+            agent.wait()
+
     def kill(self, name: str) -> None:
         """The agent dies without a word."""
         os.kill(int((self.home(name) / "pid").read_text()), signal.SIGKILL)
+
+
+def _agents(folder: Path, names: list[str]) -> list[str]:
+    return [sys.executable, "-m", "tests.integration.placement_agents", str(folder), *names]
+
+
+def _named(settings: Settings) -> dict[str, str]:
+    """The environment of agents."""
+    return {
+        **os.environ,
+        "MODESCOPE_DATABASE_URL": settings.database_url,
+        "MODESCOPE_REDIS_URL": settings.redis_url,
+        "MODESCOPE_HOME": str(settings.home),
+    }
 
 
 @contextmanager
@@ -112,10 +148,8 @@ def fleet(database_url: str, redis_url: str, names: list[str], *, without_progra
         found = folder / "nowhere" if name == without_program else program
         (folder / name / "inventory.yaml").write_text(PROGRAM % found)
     settings = Settings(database_url=database_url, redis_url=redis_url, home=folder)
-    named = {"MODESCOPE_DATABASE_URL": database_url, "MODESCOPE_REDIS_URL": redis_url, "MODESCOPE_HOME": str(folder)}
-    command = [sys.executable, "-m", "tests.integration.placement_agents", str(folder), *names]
     with (folder / "agents.log").open("w") as log:
-        agents = subprocess.Popen(command, env={**os.environ, **named}, stderr=log)
+        agents = subprocess.Popen(_agents(folder, names), env=_named(settings), stderr=log)
     controller = wiring.open_controller(settings)
     leading = Thread(target=controller.run)
     leading.start()
@@ -214,3 +248,33 @@ def test_when_a_node_is_lost_the_others_do_its_share_and_the_campaign_says_so(
         for shares in nodes.shares(campaign_id).values():
             stayed = [shares[name] for name in ("n1", "n2", "n3")]
             assert max(stayed) - min(stayed) <= 1
+
+
+IN_LOCKSTEP = """
+name: in lockstep
+design:
+  blocks:
+    - {levels: {word: [a, b]}, modes: [size]}
+replicates: 4
+placement: {kind: lockstep, nodes: [n1, n2, n3], wait_s: 20}
+engine: {name: command, program: measure}
+"""
+
+
+def test_three_nodes_begin_every_round_together_also_after_one_was_killed_in_the_middle(
+    database_url: str, redis_url: str
+) -> None:
+    names = ["n1", "n2", "n3"]
+    with fleet(database_url, redis_url, names) as nodes:
+        campaign_id = nodes.submit(IN_LOCKSTEP)
+        wait_for("a few rounds", lambda: nodes.jobs(campaign_id), lambda jobs: jobs["done"] >= 3)
+        nodes.kill("n3")
+        with nodes.another_life("n3"):
+            assert nodes.wait_for_the_end(campaign_id) is State.COMPLETE
+        starts = nodes.starts(campaign_id)
+    assert len(starts) == 24
+    together = Counter((number, start_at) for number, start_at, _ in starts)
+    whole = sum(count == 3 for count in together.values())
+    assert whole >= 5  # of 8: the killed node missed one, or two
+    assert max(together.values()) == 3
+    assert all(began_at >= start_at for _, start_at, began_at in starts)
