@@ -12,7 +12,7 @@ from analysis.confirmation.power import DRAWS, TARGET, power
 from analysis.errors import AnalysisError
 from analysis.mixture.fit import Fit
 from analysis.mixture.options import Options
-from analysis.mixture.selection import Selection, fit, select
+from analysis.mixture.selection import Selection, fit, followed, ranked
 from analysis.modality.density import DensityMode
 from analysis.modality.verdicts import listed, told_in, verdict
 
@@ -85,7 +85,7 @@ def confirm(
         n_first=first.n,
         n_again=again.n,
         dip_q=dip_q,
-        pooled=_pooled(np.concatenate(samples), options) if same else None,
+        pooled=_pooled(np.concatenate(samples), first, again, options) if same else None,
     )
 
 
@@ -108,12 +108,23 @@ def _apart(first: Selection, again: Selection, options: Options, rng: np.random.
     """Mean and standard deviation, by quartiles, of what lies between both positions of each first mode, (modes,)."""
     drawn = []
     for _ in range(DRAWS):
-        before, after = (
-            _nearest(fit(_drawn(first.best, one, rng), one.family, one.components, options=options), first, options)
-            for one in (first, again)
-        )
+        before, after = (_nearest(_refitted(first, one, options, rng), first, options) for one in (first, again))
         drawn.append(after - before)
     return np.median(drawn, axis=0), np.asarray(stats.iqr(drawn, axis=0)) / 1.349
+
+
+def _refitted(first: Selection, like: Selection, options: Options, rng: np.random.Generator) -> Fit:
+    """A draw from the first fit with the family and the components of `like`: from where these lie for the first runs.
+
+    Searched for where the first runs were not fitted with them.
+    """
+    values = _drawn(first.best, like, rng)
+    start = [one for one in first.table if (one.family, one.components) == (like.family, like.components)]
+    return (
+        followed(values, start, options=options)[0]
+        if start
+        else fit(values, like.family, like.components, options=options)
+    )
 
 
 def _drawn(found: Fit, like: Selection, rng: np.random.Generator) -> Array:
@@ -136,24 +147,33 @@ def _not_again(
     """Outcome, sentence and power."""
     if again.n < options.min_n:
         return "undecided", f"{again.n} new runs are too few to judge: {options.min_n} are needed", None
-    likely = power(first.best, again.n, options=options, rng=rng)
+    likely = power(first, again.n, options=options, rng=rng)
     missed = f"not multimodal in {again.n} new runs"
     if likely >= TARGET:
         return "retracted", f"{missed}, which would have shown it with probability {likely:.2f}", likely
     return "undecided", f"{missed}, but so few would show it only with probability {likely:.2f}", likely
 
 
-def _pooled(values: Array, options: Options) -> Pooled | None:
+def _pooled(values: Array, first: Selection, again: Selection, options: Options) -> Pooled | None:
+    """The best fit of all runs that the fits of the first or of the new ones lead to."""
+    most = 1 + max(first.components, again.components)
+    table: dict[tuple[str, int], Fit] = {}
     try:
-        found = select(values, options=options)
+        for one in (first, again):
+            for found in followed(values, [start for start in one.table if start.components <= most], options=options):
+                key = (found.family, found.components)
+                table[key] = max(table.get(key, found), found, key=lambda fit: fit.loglik)
     except AnalysisError:
         return None
+    fits = list(table.values())
+    best = fits[ranked(fits, options)[0]]
+    modes = best.density_modes(options)
     return Pooled(
-        n=found.n,
-        family=found.family,
-        components=found.components,
-        positions=tuple(mode.position for mode in found.modes),
-        shares=tuple(mode.share for mode in found.modes),
+        n=best.n,
+        family=best.family,
+        components=best.components,
+        positions=tuple(mode.position for mode in modes),
+        shares=tuple(mode.share for mode in modes),
     )
 
 

@@ -163,8 +163,7 @@ def select(x: ArrayLike, *, options: Options | None = None) -> Selection:
     """
     chosen = Options() if options is None else options
     sample = read_sample(x, chosen)
-    notice = None if sample.positive else "values <= 0: only the normal family was fitted"
-    return _judge(sample, _fit_all(sample, chosen), notice, chosen)
+    return _judge(sample, _fit_all(sample, chosen), _notice(sample), chosen)
 
 
 def best_fit(x: ArrayLike, *, options: Options | None = None) -> Fit:
@@ -177,11 +176,22 @@ def best_fit(x: ArrayLike, *, options: Options | None = None) -> Fit:
 def followed(x: ArrayLike, table: Sequence[Fit], *, options: Options) -> tuple[Fit, ...]:
     """The mixtures in `table` fitted to x, shape (n,), from where they are; `ranked` selects among them.
 
-    For x drawn from the sample that `table` was fitted to: a quarter of what the search of `best_fit` costs. Raises
-    `BadSampleError`.
+    For x drawn from the sample that `table` was fitted to, or from a fit of it: a quarter of what the search of
+    `best_fit` costs. Left out are those that x does not allow. Raises `BadSampleError`.
     """
+    return _follow_all(read_sample(x, options), table, options)
+
+
+def select_from(x: ArrayLike, table: Sequence[Fit], *, options: Options) -> Selection:
+    """What `select` says of x, shape (n,), with the mixtures in `table` followed as in `followed`."""
     sample = read_sample(x, options)
-    possible = [fit for fit in table if fit.components <= sample.n_distinct]
+    return _judge(sample, _follow_all(sample, table, options), _notice(sample), options)
+
+
+def _follow_all(sample: Sample, table: Sequence[Fit], options: Options) -> tuple[Fit, ...]:
+    possible = [fit for fit in table if sample.positive or not FAMILIES[fit.family].needs_positive]
+    possible = [fit for fit in possible if fit.components <= sample.n_distinct]
+    _check_support(sample, [fit.family for fit in possible])
     starts_at = {(fit.family, fit.components): _sketch(fit, sample.unit) for fit in possible}
     found = follow(sample, starts_at, options.floor)
     return tuple(_result(sample, name, found[name, k], options) for name, k in found)
@@ -206,6 +216,10 @@ def _fit_all(sample: Sample, options: Options) -> tuple[Fit, ...]:
 def _table_order(key: tuple[str, int]) -> tuple[int, int]:
     """By family, then by number of components."""
     return NAMES.index(key[0]), key[1]
+
+
+def _notice(sample: Sample) -> str | None:
+    return None if sample.positive else "values <= 0: only the normal family was fitted"
 
 
 def _check_support(sample: Sample, families: Sequence[str]) -> None:

@@ -162,7 +162,7 @@ def _needed(fitted: _Fitted, target: float) -> int:
     selection = mixture.Selection.from_dict(dict(page.selection or {}))
     options = mixture.Options.from_dict(dict(fitted.options))
     rng = np.random.default_rng(options.seed)
-    return confirmation.runs_for_power(selection.best, options=options, rng=rng, target=target) or MOST
+    return confirmation.runs_for_power(selection, options=options, rng=rng, target=target) or MOST
 
 
 @lru_cache(maxsize=4096)

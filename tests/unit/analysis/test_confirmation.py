@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 
 from analysis import confirmation, mixture
 from analysis.confirmation import Confirmation
 from analysis.confirmation.confirm import agree
+from analysis.mixture.selection import select_from
 
 OPTIONS = mixture.Options(families=("normal", "lognormal"), max_components=2)
 
@@ -53,11 +57,35 @@ def test_a_flag_that_too_few_runs_would_show_stays_undecided() -> None:
     assert judged(sample(1), sample(2, n=20)).sentence == "20 new runs are too few to judge: 30 are needed"
 
 
+def test_no_more_is_drawn_than_decides() -> None:
+    first = mixture.select(sample(1), options=OPTIONS)
+    far, none = np.random.default_rng(1), np.random.default_rng(1)
+    assert confirmation.power(first, 120, options=OPTIONS, rng=far) == 1.0
+    blind = replace(OPTIONS, bic_gap=1e9, bic_gap_alone=1e9)
+    assert confirmation.power(first, 120, options=blind, rng=none) == 0.0
+    drawn = np.random.default_rng(1)
+    for _ in range(9):  # 32 of 40 are out of reach
+        first.best.sample(120, drawn)
+    assert none.bit_generator.state == drawn.bit_generator.state
+    for _ in range(23):  # 32 of 40 are found
+        first.best.sample(120, drawn)
+    assert far.bit_generator.state == drawn.bit_generator.state
+
+
+def test_draws_that_are_followed_are_judged_as_those_that_are_searched() -> None:
+    first = mixture.select(sample(1), options=OPTIONS)
+    for seed in range(5):
+        drawn = first.best.sample(120, np.random.default_rng(seed))
+        short, full = select_from(drawn, first.table, options=OPTIONS), mixture.select(drawn, options=OPTIONS)
+        assert (short.family, short.components, short.dip_p) == (full.family, full.components, full.dip_p)
+        assert short.bic_gap == pytest.approx(full.bic_gap, abs=1e-3)
+
+
 def test_far_modes_need_fewer_runs_than_near_ones() -> None:
     rng = np.random.default_rng(1)
     far, near = (
         confirmation.runs_for_power(
-            mixture.fit(sample(1, at=at, n=900), "normal", 2, options=OPTIONS), options=OPTIONS, rng=rng, draws=15
+            mixture.select(sample(1, at=at, n=900), options=OPTIONS), options=OPTIONS, rng=rng, draws=15
         )
         for at in (900.0, 1030.0)
     )
