@@ -72,6 +72,16 @@ def listed(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in sorted(counts.items(), key=lambda item: -item[1]))
 
 
+def judging(progress: Progress) -> str:
+    """What stands between the last fit and the final verdicts; nothing before, and nothing afterwards."""
+    fitted = progress.campaign.state is not State.RUNNING and progress.analyses_done == progress.analyses_total
+    if progress.verdicts_final or not fitted:
+        return ""
+    if progress.flags_to_judge == 0:
+        return "making verdicts final"
+    return f"judged {progress.flags_judged:,}/{progress.flags_to_judge:,} flags by their new runs"
+
+
 def outcome(progress: Progress) -> str:
     """How a campaign ended: what is there, what is missing and why, and the command that repeats it."""
     campaign = progress.campaign

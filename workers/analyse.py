@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,13 @@ from orchestrator.contracts.errors import UnavailableError
 from orchestrator.contracts.rounds import ADAPTIVE
 from orchestrator.store import rules
 from orchestrator.store.ports import Store
-from workers import growing
-from workers.confirming import confirmations
+from workers import confirming, growing
 
 logger = logging.getLogger(__name__)
 
 BATCH = 50
+FLAGS = 4
+"""Leased together for each process; one takes up to a second."""
 MANY = 10**9
 """Stands for a number of runs without end."""
 
@@ -56,33 +58,17 @@ class Analyst:
     def work(self) -> None:
         """Everything there is to do now. A database that is away is asked again at the next hint."""
         try:
-            while not self._leaving and (batch := self._store.analyses.lease(mixture.VERSION, limit=BATCH)):
-                with self._held(batch):
-                    self._store.analyses.store(batch, self._fit(batch))
+            self._fit_what_is_due()
             growing.decide(self._store)
             for campaign_id in self._store.analyses.unjudged(mixture.VERSION):
                 self._judge(campaign_id)
         except UnavailableError as away:
             logger.warning("analysis waits: %s", away)
 
-    @contextmanager
-    def _held(self, batch: Batch) -> Iterator[None]:
-        """However long the fits take, its lease goes on while we live; of a dead worker it is soon another's."""
-        over = threading.Event()
-        keeper = threading.Thread(target=self._renew, args=(batch, over), name="lease", daemon=True)
-        keeper.start()
-        try:
-            yield
-        finally:
-            over.set()
-            keeper.join()
-
-    def _renew(self, batch: Batch, over: threading.Event) -> None:
-        while not over.wait(rules.ANALYSIS_LEASE_S / 3):
-            try:
-                self._store.analyses.renew(batch)
-            except UnavailableError as away:
-                logger.warning("the lease of a batch is not renewed: %s", away)
+    def _fit_what_is_due(self) -> None:
+        while not self._leaving and (batch := self._store.analyses.lease(mixture.VERSION, limit=BATCH)):
+            with _held(partial(self._store.analyses.renew, batch)):
+                self._store.analyses.store(batch, self._fit(batch))
 
     def _fit(self, batch: Batch) -> list[Result]:
         """Fit samples that share their options in one call."""
@@ -136,9 +122,12 @@ class Analyst:
         tested = [one for one in configurations if one.dip_p is not None]
         dip_q = modality.dip_q_values([one.dip_p for one in tested if one.dip_p is not None])
         q_of = {(one.setting_id, one.mode): q for one, q in zip(tested, dip_q, strict=True)}
-        confirmed: Mapping[int, Mapping[str, Any]] = {}
         if study.parent_id is not None:
-            confirmed = confirmations(self._store, study.parent_id, configurations, options=options, unit=unit)
+            self._store.flags.plan(campaign_id, confirming.repeated(self._store, study.parent_id, configurations))
+            self._confirm(campaign_id, options, unit)
+        confirmed = self._store.flags.found(campaign_id)
+        if confirmed is None:
+            return  # who judges the last flag goes on from here
         with closing(self._store.analyses.fitted(campaign_id)) as fitted:
             judgements = [
                 replace(
@@ -148,6 +137,35 @@ class Analyst:
                 if one.selection is not None
             ]
         self._store.analyses.judge(campaign_id, mixture.VERSION, judgements)
+
+    def _confirm(self, campaign_id: int, options: mixture.Options, unit: str) -> None:
+        """Judge flags that were measured again, as long as some are free. Fits go first: somebody may wait for them."""
+        flags = self._store.flags
+        while not self._leaving and (batch := flags.lease(campaign_id, limit=FLAGS * self._processes)):
+            with _held(partial(flags.renew, batch)):
+                flags.store(batch, confirming.confirm(batch, options=options, unit=unit, processes=self._processes))
+            self._fit_what_is_due()
+
+
+@contextmanager
+def _held(renew: Callable[[], int]) -> Iterator[None]:
+    """However long a batch takes, its lease goes on while we live; of a dead worker it is soon another's."""
+    over = threading.Event()
+    keeper = threading.Thread(target=_keep, args=(renew, over), name="lease", daemon=True)
+    keeper.start()
+    try:
+        yield
+    finally:
+        over.set()
+        keeper.join()
+
+
+def _keep(renew: Callable[[], int], over: threading.Event) -> None:
+    while not over.wait(rules.ANALYSIS_LEASE_S / 3):
+        try:
+            renew()
+        except UnavailableError as away:
+            logger.warning("the lease of a batch is not renewed: %s", away)
 
 
 def _by_options(analyses: Sequence[Analysis]) -> list[tuple[mixture.Options, list[Analysis]]]:

@@ -57,6 +57,7 @@ BEGIN
     -- grows goes on, they decide through a function that asks whether there is anything to decide.
     GRANT SELECT ON campaigns, settings, runs, analyses, rounds TO modescope_analysis;
     GRANT EXECUTE ON ROUTINE rounds_due, decide_round TO modescope_analysis;
+    GRANT SELECT, INSERT, UPDATE, DELETE ON repeated_flags TO modescope_analysis;
     EXECUTE (
         SELECT format('GRANT UPDATE (%s) ON analyses TO modescope_analysis', string_agg(quote_ident(attname), ', '))
         FROM pg_attribute WHERE attrelid = 'analyses'::regclass AND attnum > 0 AND NOT attisdropped

@@ -88,6 +88,8 @@ def _picture(progress: Progress) -> RenderableType:
     bars = Table.grid(padding=(0, 2))
     bars.add_row("measured", *_bar(progress.valid_runs, campaign.expected_runs), _pace(progress))
     bars.add_row("analysed", *_bar(progress.analyses_done, progress.analyses_total), words.listed(progress.verdicts))
+    if judging := words.judging(progress):
+        bars.add_row("judged", *_bar(progress.flags_judged, progress.flags_to_judge), judging)
     headline = Text(f"Campaign {campaign.id} {campaign.name!r}: {words.state(campaign)}", style="bold")
     return Group(headline, bars, tables.of_shares(progress.nodes))
 
@@ -116,5 +118,6 @@ def line(progress: Progress) -> str:
         words.listed({share.node: share.valid for share in progress.nodes}),
         f"analysed {progress.analyses_done:,}/{progress.analyses_total:,}",
         words.listed(progress.verdicts),
+        words.judging(progress),
     ]
     return "; ".join(part for part in parts if part)

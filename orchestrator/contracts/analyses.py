@@ -93,6 +93,37 @@ class Fitted:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class RepeatedFlag:
+    """A configuration of a re-run that was flagged in the campaign before."""
+
+    setting_id: int
+    """In the re-run."""
+    first_setting_id: int
+    """In the campaign before."""
+    mode: str
+    dip_q: float
+    """Of the new runs, over all flags that were measured again."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeasedFlag:
+    """A flag to be judged, with the fits of its first and of its new runs."""
+
+    first: Fitted
+    again: Fitted
+    dip_q: float
+    """`RepeatedFlag.dip_q`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FlagBatch:
+    """Flags leased together; the token proves the claim."""
+
+    token: UUID
+    flags: tuple[LeasedFlag, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class OptionChange:
     """One option in two versions of an analysis; None: it was not there."""
 

@@ -92,6 +92,9 @@ class Progress:
     """Nodes that are offline and have jobs of their own to do."""
     lost: tuple[str, ...] = ()
     """Nodes that were offline for so long that the others have their share."""
+    flags_judged: int = 0
+    flags_to_judge: int = 0
+    """Of a re-run that is measured: flags of the campaign before, until its verdicts are final. Both 0 otherwise."""
 
 
 class EventKind(StrEnum):

@@ -342,6 +342,20 @@ class AnalysisVersion(Base):
     made_at: Mapped[datetime] = mapped_column(server_default=text("clock_timestamp()"))
 
 
+class RepeatedFlag(Base):
+    """A flag that a re-run measured again, until the verdicts of the re-run are final."""
+
+    __tablename__ = "repeated_flags"
+    analysis_id: Mapped[int] = mapped_column(big, primary_key=True)
+    campaign_id: Mapped[int]
+    first_id: Mapped[int] = mapped_column(big)
+    dip_q: Mapped[float]
+    token: Mapped[UUID | None]
+    lease_until: Mapped[datetime | None]
+    done: Mapped[bool] = mapped_column(server_default=text("false"))
+    confirmation: Mapped[dict[str, Any] | None]
+
+
 class AnalysisCount(Base):
     """Current analyses by campaign and how far they are, kept by a trigger; a count is the sum of its slots."""
 

@@ -13,7 +13,15 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from orchestrator.contracts.access import Act, AuditLine, Scope, Token
-from orchestrator.contracts.analyses import AnalysisVersion, Batch, Fitted, Judgement, Result
+from orchestrator.contracts.analyses import (
+    AnalysisVersion,
+    Batch,
+    Fitted,
+    FlagBatch,
+    Judgement,
+    RepeatedFlag,
+    Result,
+)
 from orchestrator.contracts.campaigns import (
     Campaign,
     Configuration,
@@ -203,6 +211,25 @@ class Analyses(Protocol):
         Not `whole`: without selections, which are ten times as large as all the rest. Who may not come to its end
         closes it: it holds a connection.
         """
+
+
+class Flags(Protocol):
+    """Flags that a re-run measured again, judged one by one before its verdicts are made final (`Analyses.judge`)."""
+
+    def plan(self, campaign_id: int, flags: Sequence[RepeatedFlag]) -> None:
+        """Exactly these are to be judged. What was judged already stays so, unless a fit or its dip q is another."""
+
+    def lease(self, campaign_id: int, *, limit: int, lease_s: float = rules.ANALYSIS_LEASE_S) -> FlagBatch | None:
+        """Some that nobody has in hand, and both of whose fits still are those that were planned; None: no such."""
+
+    def renew(self, batch: FlagBatch, *, lease_s: float = rules.ANALYSIS_LEASE_S) -> int:
+        """Prolong the leases of a batch from now, of those that nobody else took; how many that were."""
+
+    def store(self, batch: FlagBatch, found: Mapping[int, Mapping[str, Any] | None]) -> int:
+        """Keep confirming verdicts by the analysis of the new runs, None: it cannot be judged. How many were kept."""
+
+    def found(self, campaign_id: int) -> Mapping[int, Mapping[str, Any] | None] | None:
+        """The confirming verdicts by the analysis of the new runs; None while one is open."""
 
 
 class Versions(Protocol):
@@ -461,6 +488,8 @@ class Store(Protocol):
     def runs(self) -> Runs: ...
     @property
     def analyses(self) -> Analyses: ...
+    @property
+    def flags(self) -> Flags: ...
     @property
     def versions(self) -> Versions: ...
     @property

@@ -65,6 +65,7 @@ class Analyses:
                 word = words[row.id]
                 row.dip_q, row.verdict, row.sentence = word.dip_q, word.verdict, word.sentence
                 row.confirmation = word.confirmation
+        self.tables.flags = {id_: flag for id_, flag in self.tables.flags.items() if flag.campaign_id != campaign_id}
         return True
 
     @transaction
@@ -72,7 +73,7 @@ class Analyses:
         self, campaign_id: int, *, verdict: str | None = None, whole: bool = True
     ) -> Generator[Fitted, None, None]:
         campaign = self.tables.campaign(campaign_id)
-        found = [_fitted(row) for row in _of(campaign) if row.result is not None and verdict in (None, row.verdict)]
+        found = [fitted(row) for row in _of(campaign) if row.result is not None and verdict in (None, row.verdict)]
         return (one if whole else replace(one, selection=None) for one in found)
 
     def _holds(self, token: UUID, result: Result) -> bool:
@@ -111,7 +112,8 @@ def _leased(row: AnalysisRow) -> Analysis:
     )
 
 
-def _fitted(row: AnalysisRow) -> Fitted:
+def fitted(row: AnalysisRow) -> Fitted:
+    """An analysed configuration, whole."""
     return Fitted(
         id=row.id,
         setting_id=row.setting.id,

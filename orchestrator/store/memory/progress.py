@@ -15,6 +15,7 @@ from orchestrator.store.rules import RATE_WINDOW_S, time_left
 def progress(tables: Tables, row: CampaignRow) -> Progress:
     """All counters of a campaign."""
     analyses = [analysis for setting in row.settings for analysis in setting.analyses]
+    flags = [flag for flag in tables.flags.values() if flag.campaign_id == row.id]
     return Progress(
         campaign=views.campaign(row),
         valid_runs=row.valid_runs,
@@ -30,6 +31,8 @@ def progress(tables: Tables, row: CampaignRow) -> Progress:
         **time_left(row.state, rates.told(tables, row.id)),
         waits_for=shares.waits_for(tables, row),
         lost=tuple(sorted(row.lost)),
+        flags_judged=sum(flag.done for flag in flags),
+        flags_to_judge=len(flags),
     )
 
 

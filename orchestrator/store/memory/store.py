@@ -13,6 +13,7 @@ from orchestrator.store.memory.analyses import Analyses
 from orchestrator.store.memory.campaigns import Campaigns
 from orchestrator.store.memory.control import Control
 from orchestrator.store.memory.findings import Findings
+from orchestrator.store.memory.flags import Flags
 from orchestrator.store.memory.job_logs import JobLogs
 from orchestrator.store.memory.jobs import Jobs
 from orchestrator.store.memory.nodes import Nodes
@@ -39,6 +40,7 @@ class MemoryStore:
         self.jobs: ports.Jobs = Jobs(self.tables)
         self.runs: ports.Runs = Runs(self.tables)
         self.analyses: ports.Analyses = Analyses(self.tables)
+        self.flags: ports.Flags = Flags(self.tables)
         self.versions: ports.Versions = Versions(self.tables, act)
         self.rounds: ports.Rounds = Rounds(self.tables)
         self.findings: ports.Findings = Findings(self.tables)

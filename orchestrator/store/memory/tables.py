@@ -189,6 +189,20 @@ class AnalysisRow:
 
 
 @dataclass(kw_only=True, slots=True, eq=False)
+class FlagRow:
+    """A flag that a re-run measured again, to be judged or judged."""
+
+    campaign_id: int
+    first: AnalysisRow
+    again: AnalysisRow
+    dip_q: float
+    token: UUID | None = None
+    lease_until: float = 0.0
+    done: bool = False
+    confirmation: Mapping[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True, eq=False)
 class SessionRow:
     """One life of an agent."""
 
@@ -230,6 +244,8 @@ class Tables:
         self.jobs: dict[int, JobRow] = {}
         self.runs: dict[UUID, RunRow] = {}
         self.analyses: dict[int, AnalysisRow] = {}
+        self.flags: dict[int, FlagRow] = {}
+        """By the analysis of the new runs."""
         self.sessions: dict[UUID, SessionRow] = {}
         self.nodes: dict[str, NodeRow] = {}
         self.events: list[Event] = []

@@ -15,6 +15,7 @@ from orchestrator.store.postgres.campaigns import PostgresCampaigns
 from orchestrator.store.postgres.connection import Database
 from orchestrator.store.postgres.control import PostgresControl
 from orchestrator.store.postgres.findings import PostgresFindings
+from orchestrator.store.postgres.flags import PostgresFlags
 from orchestrator.store.postgres.job_logs import PostgresJobLogs
 from orchestrator.store.postgres.jobs import PostgresJobs
 from orchestrator.store.postgres.nodes import PostgresNodes
@@ -40,6 +41,7 @@ class PostgresStore:
         self.jobs = PostgresJobs(self._database)
         self.runs = PostgresRuns(self._database)
         self.analyses = PostgresAnalyses(self._database)
+        self.flags = PostgresFlags(self._database)
         self.versions = PostgresVersions(self._database, act)
         self.rounds = PostgresRounds(self._database)
         self.findings = PostgresFindings(self._database)

@@ -7,10 +7,11 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import func, select, text, update
+from sqlalchemy import Connection, delete, func, select, text, update
 
 from orchestrator.contracts.analyses import Analysis, Batch, Fitted, Judgement, Result
 from orchestrator.store.models import Analysis as Row
+from orchestrator.store.models import RepeatedFlag
 from orchestrator.store.postgres.connection import Database
 from orchestrator.store.rules import ANALYSIS_LEASE_S
 
@@ -58,7 +59,7 @@ _JUDGE = text("""
         AS j (id, dip_q, verdict, sentence, confirmation)
     WHERE a.id = j.id AND a.campaign_id = :campaign AND a.current AND a.version = :version
 """)
-_FITTED = text("""
+_FITTED_COLUMNS = """
     SELECT a.id, a.setting_id, a.mode, CASE WHEN :whole THEN a.selection END AS selection, a.dip_q, a.verdict,
            a.sentence, a.error,
            ARRAY(SELECT k.value FROM (
@@ -68,10 +69,14 @@ _FITTED = text("""
                  WHERE k.place > coalesce((c.analysis_options ->> 'discard')::integer, 0)
                  ORDER BY k.replicate) AS sample
     FROM analyses AS a JOIN settings AS t ON t.id = a.setting_id JOIN campaigns AS c ON c.id = a.campaign_id
+"""
+_FITTED = text(f"""
+    {_FITTED_COLUMNS}
     WHERE a.campaign_id = :campaign AND a.current AND a.state = 'done'
       AND (CAST(:verdict AS text) IS NULL OR a.verdict = :verdict)
     ORDER BY t.ordinal, array_position(t.modes, a.mode)
 """)
+_FITTED_BY_ID = text(f"{_FITTED_COLUMNS} WHERE a.id = ANY (CAST(:ids AS bigint[]))")
 
 
 class PostgresAnalyses:
@@ -132,6 +137,7 @@ class PostgresAnalyses:
                 "confirmations": [_as_json(judgement.confirmation) for judgement in judgements],
             }
             connection.execute(_JUDGE, {"campaign": campaign_id, "version": version, **columns})
+            connection.execute(delete(RepeatedFlag).where(RepeatedFlag.campaign_id == campaign_id))
         return True
 
     def fitted(
@@ -140,7 +146,16 @@ class PostgresAnalyses:
         """Analysed configurations with sample and selection, streamed."""
         with self._database.streaming() as connection:
             for row in connection.execute(_FITTED, {"campaign": campaign_id, "verdict": verdict, "whole": whole}):
-                yield Fitted(**{**row._mapping, "sample": tuple(row.sample)})
+                yield _fitted(row)
+
+
+def fitted_by_id(connection: Connection, ids: Sequence[int]) -> dict[int, Fitted]:
+    """Analysed configurations of any campaign, whole, by the id of their analysis."""
+    return {row.id: _fitted(row) for row in connection.execute(_FITTED_BY_ID, {"ids": ids, "whole": True})}
+
+
+def _fitted(row: Any) -> Fitted:
+    return Fitted(**{**row._mapping, "sample": tuple(row.sample)})
 
 
 def _as_json(confirmation: Mapping[str, Any] | None) -> str | None:

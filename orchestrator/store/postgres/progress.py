@@ -35,6 +35,8 @@ _COUNTED = text("""
                                    'done', k.state = 'done', 'configurations', k.analyses)), '[]')
          FROM (SELECT verdict, final, state, sum(analyses) AS analyses FROM analysis_counts
                WHERE campaign_id = c.id GROUP BY 1, 2, 3 HAVING sum(analyses) > 0) AS k) AS analyses,
+        (SELECT count(*) FILTER (WHERE g.done) FROM repeated_flags AS g WHERE g.campaign_id = c.id) AS flags_judged,
+        (SELECT count(*) FROM repeated_flags AS g WHERE g.campaign_id = c.id) AS flags_to_judge,
         (SELECT to_jsonb(f) FROM forecasts AS f
          WHERE f.campaign_id = c.id AND f.at > clock_timestamp() - make_interval(secs => :lasts_s)) AS forecast
     FROM campaigns AS c WHERE c.id = :campaign
@@ -64,6 +66,8 @@ def progress(connection: Connection, campaign: Campaign) -> Progress:
         **time_left(campaign.state, rates.told(counted.forecast)),
         waits_for=tuple(counted.waits_for),
         lost=tuple(counted.lost),
+        flags_judged=counted.flags_judged,
+        flags_to_judge=counted.flags_to_judge,
     )
 
 

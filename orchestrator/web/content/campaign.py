@@ -122,6 +122,11 @@ class Content:
         return self.progress.verdicts.get(FLAGGED, 0)
 
     @property
+    def judging(self) -> str:
+        """What it waits for between its last fit and its final verdicts."""
+        return words.judging(self.progress)
+
+    @property
     def missing(self) -> int:
         """Runs without which it ended, or which are still to come."""
         return max(0, self.campaign.expected_runs - self.progress.valid_runs)
