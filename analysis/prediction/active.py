@@ -44,7 +44,7 @@ def choose(predictor: Predictor, rows: Sequence[Sequence[str]], count: int) -> l
     factors, process = predictor.measured.factors, predictor.members.median
     width = np.maximum(high - low, 1e-9)
     noise = np.pi / 2 * (width / 2.563) ** 2 / float(np.median(predictor.measured.runs))
-    covariance = process.covariance(factors.scaled(factors.codes(asked)))
+    covariance = process.covariance(factors.coordinates(factors.codes(asked)))
     weight = 1 / (width**2 + found.deviation**2)
     return [int(at) for at in some[_least_variance(covariance, noise, weight, min(count, len(some)))]]
 

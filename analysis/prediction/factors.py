@@ -14,6 +14,8 @@ from analysis.errors import BadSampleError
 
 # Positive numbers over such a range are sizes and counts: their ratios matter.
 LOG_RATIO = 4.0
+# Of more such columns than this the pairs are too many for a process to learn a length for each.
+PAIRED = 4
 # Farther from every measured point than this many times what neighbours are apart: not between measured points.
 FAR = 2.0
 
@@ -78,6 +80,28 @@ class Factors:
     def scaled(self, codes: Array) -> Array:
         """Coordinates in which a standard deviation of the levels is 1."""
         return np.asarray(codes / np.array([factor.scale for factor in self.varying]))
+
+    def coordinates(self, codes: Array) -> Array:
+        """What processes measure distances in: `scaled`, and products and ratios of sizes and counts likewise.
+
+        A cache ends at one product of threads and file size, a request at one ratio of file and record size: between
+        levels that is smooth along them, and a kink along every single factor.
+        """
+        columns = [self.scaled(codes)]
+        for one, other in self._pairs():
+            unit = math.hypot(self.varying[one].scale, self.varying[other].scale)
+            left, right = codes[:, [one, other]].T / unit
+            columns.append(np.stack([left + right, left - right], axis=1))
+        return np.concatenate(columns, axis=1)
+
+    @property
+    def smooth(self) -> Flags:
+        """Which of the coordinates are numbers."""
+        return np.append(self.numeric, np.ones(2 * len(self._pairs()), dtype=bool))
+
+    def _pairs(self) -> list[tuple[int, int]]:
+        logs = [at for at, factor in enumerate(self.varying) if factor.is_log]
+        return list(combinations(logs, 2)) if len(logs) <= PAIRED else []
 
     def features(self, codes: Array) -> Array:
         """What trees split on: coordinates; sums and differences of those of one kind (products, ratios); names."""

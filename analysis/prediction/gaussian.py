@@ -60,9 +60,9 @@ def learn(kernel: Kernel, x: Array, y: Array, noise: Array, rng: np.random.Gener
     unit = _units(y)
     part, noise = (y[rows] - np.mean(y, axis=0)) / unit, noise[rows] / unit[0] ** 2
     start = np.concatenate([kernel.start(), [np.log(0.01), 0.0]])
-    size = kernel.size
-    low = np.concatenate([np.full(size, -3.5), np.full(size, -9.0), [-12.0, -1.0]])
-    high = np.concatenate([np.full(size, 4.0), np.full(size, 4.0), [1.0, 6.0]])
+    size, orders = kernel.size, kernel.orders
+    low = np.concatenate([np.full(size, -3.5), np.full(orders, -9.0), [-12.0, -1.0]])
+    high = np.concatenate([np.full(size, 4.0), np.full(orders, 4.0), [1.0, 6.0]])
     loss = _Loss(kernel=kernel, x=x[rows], y=part, noise=noise, start=start)
     found = minimize(
         loss, start, jac=True, method="L-BFGS-B", bounds=list(zip(low, high, strict=True)), options={"maxiter": STEPS}

@@ -1,4 +1,4 @@
-"""Seven predictors of a distribution, which `stack` weighs: trees and Gaussian processes, averaged in two ways.
+"""Six predictors of a distribution, which `stack` weighs: trees and Gaussian processes, averaged in two ways.
 
 Averaging quantiles keeps a distribution sharp and moves it between its neighbours; pooling distributions keeps modes
 where they are, and is wide where neighbours disagree. Which is right depends on the machine: cross-validation tells.
@@ -22,7 +22,6 @@ from analysis.prediction.quantiles import HIGH, LEVELS, LOW, MEDIAN
 NAMES = (
     "trees, quantiles averaged",
     "trees, pooled",
-    "coarse trees, quantiles averaged",
     "coarse trees, pooled",
     "Gaussian process",
     "process and trees, quantiles averaged",
@@ -31,6 +30,8 @@ NAMES = (
 # Trees see these levels: ten outputs tell where, how wide and of which shape a distribution is.
 SPLIT_LEVELS = slice(4, None, 10)
 SHAPES = 8
+# Configurations in a leaf of coarse trees: what many neighbours agree on.
+COARSE = 3
 # The processes condition on so many configurations at most: their cost grows with the cube.
 ROWS = 2500
 
@@ -57,8 +58,13 @@ class Measured:
 
     @property
     def scaled(self) -> Array:
-        """What processes measure distances in, shape (n, factors)."""
+        """Coordinates in standard deviations of the levels, shape (n, factors)."""
         return self.factors.scaled(self.codes)
+
+    @property
+    def coordinates(self) -> Array:
+        """What processes measure distances in, shape (n, coordinates)."""
+        return self.factors.coordinates(self.codes)
 
     @property
     def medians(self) -> Array:
@@ -87,19 +93,19 @@ class Lengths:
     @classmethod
     def learn(cls, measured: Measured, seed: int) -> Lengths:
         """Maximise both likelihoods."""
-        kernel = Kernel(numeric=measured.factors.numeric)
+        kernel = Kernel(numeric=measured.factors.smooth)
         rng = np.random.default_rng(seed)
-        median = gaussian.learn(kernel, measured.scaled, measured.medians[:, None], measured.median_variance, rng)
+        median = gaussian.learn(kernel, measured.coordinates, measured.medians[:, None], measured.median_variance, rng)
         outputs, noise, _ = _shapes(measured)
-        return cls(median=median, shape=gaussian.learn(kernel, measured.scaled, outputs[:, :5], noise, rng))
+        return cls(median=median, shape=gaussian.learn(kernel, measured.coordinates, outputs[:, :5], noise, rng))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Members:
-    """The seven predictors, fitted."""
+    """The six predictors, fitted."""
 
     measured: Measured
-    fine: Forest
+    trees: Forest
     coarse: Forest
     residual: Forest
     residuals: Array
@@ -112,7 +118,7 @@ class Members:
         """Fit them all to the measured configurations."""
         features, quantiles = measured.features, measured.quantiles
         median, shape, basis = _processes(measured, lengths, seed)
-        residuals = quantiles - median.mean(measured.scaled)
+        residuals = quantiles - median.mean(measured.coordinates)
 
         def grown(targets: Array, leaf: int, salt: int) -> Forest:
             return Forest.fit(
@@ -121,8 +127,8 @@ class Members:
 
         return cls(
             measured=measured,
-            fine=grown(quantiles, 1, 0),
-            coarse=grown(quantiles, 3, 1),
+            trees=grown(quantiles, 1, 0),
+            coarse=grown(quantiles, COARSE, 1),
             residual=grown(residuals, 1, 2),
             residuals=residuals,
             median=median,
@@ -132,14 +138,13 @@ class Members:
 
     def predict(self, codes: Array) -> tuple[Array, Array]:
         """Quantiles by each member, shape (members, rows, 99), and the process's standard deviation of the median."""
-        features, points = self.measured.factors.features(codes), self.measured.factors.scaled(codes)
+        features, points = self.measured.factors.features(codes), self.measured.factors.coordinates(codes)
         median, deviation = self.median.mean_and_deviation(points)
         quantiles = self.measured.quantiles
-        fine, coarse, residual = (trees.weights(features) for trees in (self.fine, self.coarse, self.residual))
+        trees, coarse, residual = (forest.weights(features) for forest in (self.trees, self.coarse, self.residual))
         found = [
-            fine @ quantiles,
-            pooled(fine, quantiles),
-            coarse @ quantiles,
+            trees @ quantiles,
+            pooled(trees, quantiles),
             pooled(coarse, quantiles),
             median + self._shape(points),
             median + residual @ self.residuals,
@@ -156,7 +161,7 @@ class Members:
 def _processes(measured: Measured, lengths: Lengths, seed: int) -> tuple[Process, Process, Array]:
     if len(measured.codes) > ROWS:
         measured = measured.part(np.random.default_rng(seed).permutation(len(measured.codes))[:ROWS])
-    kernel, x = Kernel(numeric=measured.factors.numeric), measured.scaled
+    kernel, x = Kernel(numeric=measured.factors.smooth), measured.coordinates
     outputs, noise, basis = _shapes(measured)
     median = gaussian.fit(kernel, lengths.median, x, measured.medians[:, None], measured.median_variance)
     return median, gaussian.fit(kernel, lengths.shape, x, outputs, noise), basis

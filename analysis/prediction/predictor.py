@@ -122,7 +122,7 @@ class Predictor:
             at = np.flatnonzero(np.all(unseen == pattern, axis=1))
             weights, reach[at] = self._weights(np.flatnonzero(pattern))
             quantiles[at] = np.tensordot(weights, by_member[:, at], axes=1)
-        deviation = self.seen.deviation(by_member, process)
+        deviation = stack.deviation(by_member, process)
         band = deviation[:, None] * reach
         return Predictions(
             quantiles=self.scale.back(np.maximum.accumulate(quantiles, axis=1)),
@@ -145,6 +145,7 @@ class Predictor:
                 self.measured,
                 self.lengths,
                 folds,
+                by_level=True,
                 trees=round(CV_SHARE * self.trees),
                 seed=self.seed,
                 processes=self.processes,

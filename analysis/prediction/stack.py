@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from analysis.arrays import Array, Indices
 from analysis.prediction.members import Lengths, Measured, Members
-from analysis.prediction.quantiles import LEVELS, MEDIAN, rough_ks
+from analysis.prediction.quantiles import MEDIAN, rough_ks
 
 FOLDS = 8
 # So many left-out configurations tell the weights; folds are gone through until they are there.
@@ -27,10 +27,10 @@ class Weights:
     members: Array
     reach: Array
 
-    def deviation(self, by_member: Array, process: Array) -> Array:
-        """How sure the median is, up to a factor, shape (rows,): what the process says, and how members differ."""
-        apart = np.std(by_member[:, :, MEDIAN], axis=0)
-        return np.asarray(np.hypot(process, apart))
+
+def deviation(by_member: Array, process: Array) -> Array:
+    """How sure the median is, up to a factor, shape (rows,): what the process says, and how members differ."""
+    return np.asarray(np.hypot(process, np.std(by_member[:, :, MEDIAN], axis=0)))
 
 
 def random_folds(size: int, rng: np.random.Generator) -> Iterator[tuple[Indices, Indices]]:
@@ -60,31 +60,63 @@ def learnt(
     lengths: Lengths,
     folds: Iterator[tuple[Indices, Indices]],
     *,
+    by_level: bool = False,
     trees: int,
     seed: int,
     processes: int,
 ) -> Weights | None:
-    """Weights from left-out configurations; None when nothing could be left out."""
-    predicted, deviations, truths = [], [], []
-    for kept, left in folds:
-        members = Members.fit(measured.part(kept), lengths, trees=trees, seed=seed, processes=processes)
-        found, deviation = members.predict(measured.codes[left])
-        predicted.append(found)
-        deviations.append(deviation)
-        truths.append(measured.quantiles[left])
-    if not predicted:
+    """Weights from left-out configurations, a level in each fold or not; None when nothing could be left out."""
+    parts = [
+        _left_out(
+            Members.fit(measured.part(kept), lengths, trees=trees, seed=seed, processes=processes), measured, left
+        )
+        for kept, left in folds
+    ]
+    if not parts:
         return None
-    by_member, truth = np.concatenate(predicted, axis=1), np.concatenate(truths)
-    counts = _greedy(by_member, truth)
-    bare = Weights(members=counts / np.sum(counts), reach=np.ones(len(LEVELS)))
-    off = np.abs(np.tensordot(bare.members, by_member, axes=1) - truth)
-    share = min(1.0, BAND * (1 + 1 / len(truth)))
-    reach = np.quantile(off / bare.deviation(by_member, np.concatenate(deviations))[:, None], share, axis=0)
-    return Weights(members=bare.members, reach=np.asarray(reach))
+    members = _greedy(parts)
+    reach = _reach(parts, [members] * len(parts)) if not by_level else _reach_at_levels(parts, members)
+    return Weights(members=members, reach=reach)
 
 
-def _greedy(by_member: Array, truth: Array) -> Array:
-    """Counts of members, one added at a time: whichever lowers the mean distance most (Caruana et al. 2004)."""
+@dataclass(frozen=True, kw_only=True)
+class _LeftOut:
+    """Configurations left out together: quantiles by each member, doubt about the median, measured quantiles."""
+
+    by_member: Array
+    deviation: Array
+    truth: Array
+
+
+def _left_out(members: Members, measured: Measured, left: Indices) -> _LeftOut:
+    by_member, process = members.predict(measured.codes[left])
+    return _LeftOut(by_member=by_member, deviation=deviation(by_member, process), truth=measured.quantiles[left])
+
+
+def _reach(parts: Sequence[_LeftOut], weights: Sequence[Array]) -> Array:
+    off = [
+        np.abs(np.tensordot(weight, part.by_member, axes=1) - part.truth) / part.deviation[:, None]
+        for part, weight in zip(parts, weights, strict=True)
+    ]
+    every = np.concatenate(off)
+    return np.asarray(np.quantile(every, min(1.0, BAND * (1 + 1 / len(every))), axis=0))
+
+
+def _reach_at_levels(parts: Sequence[_LeftOut], members: Array) -> Array:
+    """Errors at one level go together: each level's are of weights from the others, and another level is one draw more.
+
+    Of `n` levels that are known the next one is sqrt(1 + 1/n) times as far from their mean as they are from theirs.
+    """
+    if len(parts) == 1:
+        return np.sqrt(2) * _reach(parts, [members])
+    others = [_greedy([*parts[:at], *parts[at + 1 :]]) for at in range(len(parts))]
+    return np.sqrt(1 + 1 / len(parts)) * _reach(parts, others)
+
+
+def _greedy(parts: Sequence[_LeftOut]) -> Array:
+    """Weights of members, one added at a time: whichever lowers the mean distance most (Caruana et al. 2004)."""
+    by_member = np.concatenate([part.by_member for part in parts], axis=1)
+    truth = np.concatenate([part.truth for part in parts])
     counts = np.zeros(len(by_member))
     total = np.zeros(truth.shape)
     for already in range(ROUNDS):
@@ -92,7 +124,7 @@ def _greedy(by_member: Array, truth: Array) -> Array:
         best = int(np.argmin(losses))
         counts[best] += 1
         total += by_member[best]
-    return counts
+    return counts / ROUNDS
 
 
 def _loss(predicted: Array, truth: Array) -> float:
