@@ -128,6 +128,13 @@ class Jobs(Protocol):
     def renew(self, job_id: int, token: UUID) -> Renewal:
         """Prolong the lease from now. An expired lease nobody took may be renewed by its holder."""
 
+    def line_up(self, job_id: int, token: UUID) -> LineUp:
+        """Of a job in lockstep, whose node is prepared: renews the lease, and tells when the round begins, if known.
+
+        All who are ready are given one instant, as soon as nobody else has a job of the round in hand, or the first
+        of them has waited for as long as the study says.
+        """
+
     def finish(self, job_id: int, token: UUID, ending: Ending, failure: Failure | None = None) -> bool:
         """Give the job back; False when the token no longer holds it.
 
@@ -136,13 +143,6 @@ class Jobs(Protocol):
 
     def hand_over(
         self,
-    def line_up(self, job_id: int, token: UUID) -> LineUp:
-        """Of a job in lockstep, whose node is prepared: renews the lease, and tells when the round begins, if known.
-
-        All who are ready are given one instant, as soon as nobody else has a job of the round in hand, or the first
-        of them has waited for as long as the study says.
-        """
-
         runs: Sequence[Run],
         job_id: int,
         token: UUID,
