@@ -56,7 +56,7 @@ bench-counters: $(VENV)/.dev ## Measure models from hardware counters on generat
 	$(BIN)/python -m tests.benchmarks.bench_counters $(ARGS)
 
 bench-node: $(VENV)/.dev ## Measure what an agent costs and changes, against a bare loop
-	$(BIN)/python tests/benchmarks/bench_node.py
+	$(BIN)/python -m tests.benchmarks.bench_node $(ARGS)
 
 bench-prediction: $(VENV)/.dev ## Measure predicted distributions on a file of samples: ARGS=runs.csv
 	$(BIN)/python -m tests.benchmarks.bench_prediction $(ARGS)

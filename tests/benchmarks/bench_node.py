@@ -1,51 +1,38 @@
-"""What measuring under an agent costs and changes, against a bare loop; about two minutes.
+"""What measuring under an agent costs and changes, against bare loops over the same command; two or three minutes.
 
-    make bench-node
+    make bench-node                     # or a part of it: make bench-node ARGS=builtin, ARGS=iozone, ARGS=silence
 
-Prints, for `builtin` at about 20 ms a run and for IOzone, jobs under the agent and bare loops taking turns: what
-the agent adds to a run, and whether throughputs differ (two-sample tests, corrected over all modes); then, with real
-PostgreSQL, Redis and Celery, how often the agent wakes up and speaks to the network while a run is on.
+Jobs of ten runs under the agent, whose ledger is a PostgreSQL that syncs, and bare loops take turns: what the agent
+adds to a run, and whether throughputs differ (two-sample tests, corrected over all modes). Then, with a real service,
+how often the agent wakes up and speaks to the network while a run is on. Bars (issue 4): at most 5 ms a run at 20 ms a
+run, 1 % with IOzone, one context switch a second, no network call.
 """
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import statistics
 import subprocess
 import tempfile
 import time
-import uuid
-from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 from scipy.stats import ks_2samp, mannwhitneyu
 
 from orchestrator.client import Client
-from orchestrator.contracts.campaigns import Submission
-from orchestrator.contracts.designs import Design, Setting
-from orchestrator.contracts.jobs import PlannedJob
-from orchestrator.contracts.nodes import Hello
-from orchestrator.contracts.preparation import Preparation
-from orchestrator.contracts.runs import Run
 from orchestrator.embedded.home import discard
 from orchestrator.embedded.service import Service
-from orchestrator.store.memory import MemoryStore
-from workers import execute
-from workers.benchmarks import engines
-from workers.benchmarks.engines import Bench
-from workers.benchmarks.port import Succeeded, Task
-from workers.benchmarks.process import Runner
-from workers.benchmarks.stop import Stop
-from workers.homecoming import Homecoming
-from workers.node.inventory import Inventory
-from workers.node.journal import Journal
-from workers.spool import Spool
+from tests.benchmarks import bars, ways_to_run
+from tests.benchmarks.bars import Line
+from tests.benchmarks.ways_to_run import MODES, Way, Work
 
-MODES = ("initial_writers", "rewriters", "readers")
-FACTORS = ("threads", "file_size_kb", "record_size_kb")
-RUNS_A_TURN = 10
+BUILTIN = Work(engine="builtin", options={}, levels=(2, 2048, 64))
+IOZONE = Work(engine="iozone", options={"settle_s": 0.0}, levels=(2, 65536, 64))
+"""Without its own pauses, of 2 s around each test, beside which an agent costs nothing that could be measured."""
+BUILTIN_TURNS, IOZONE_TURNS = 15, 3
 LONG_RUN = """
 name: one long run
 design:
@@ -56,132 +43,109 @@ engine: iozone
 """
 """IOzone's own pauses make it last 20 s with nothing to do: whoever wakes up meanwhile is us."""
 WATCHED_S = 10.0
+SIGNIFICANT = 0.05
 
 
-@dataclass(kw_only=True)
-class Way:
-    """Runs made one way: under the agent, or in a bare loop."""
-
-    wall_s: float = 0.0
-    benchmark_s: float = 0.0
-    runs: int = 0
-    values: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-
-    def add(self, elapsed_s: float, values: tuple[float, ...]) -> None:
-        self.benchmark_s += elapsed_s
-        self.runs += 1
-        for mode, value in zip(MODES, values, strict=True):
-            self.values[mode].append(value)
+def take_turns(work: Work, turns: int, *, beside_the_shell: bool) -> list[Way]:
+    """Runs under the agent, in a loop of the engine and, where there is a program for it, in one of the shell."""
+    with ways_to_run.node() as node:
+        makers = [node.under_the_agent, node.in_a_loop, *([node.in_the_shell] if beside_the_shell else [])]
+        for make in makers:  # once for nothing: what is built, started or connected once a machine is no run's cost
+            make(work, Way())
+        ways = [Way() for _ in makers]
+        for turn in range(turns):
+            for at in range(len(makers)):
+                chosen = (turn + at) % len(makers)
+                makers[chosen](work, ways[chosen])
+    return ways
 
 
-def take_turns(engine: str, options: Mapping[str, object], levels: tuple[int, ...], turns: int) -> tuple[Way, Way]:
-    """Jobs of ten runs under the agent, and ten runs in a loop, one after the other."""
-    folder = Path(tempfile.mkdtemp(prefix="ms-", dir="/var/tmp"))
-    (folder / "target").mkdir()
-    stop = Stop()
-    runner = Runner(Journal(folder), stop)
-    inventory = Inventory(targets={"default": folder / "target"}, reserve_kb=0)
-    bench = Bench(node="bench", runner=runner, inventory=inventory, state=folder)
-    agent, bare = Way(), Way()
-    for _ in range(turns):
-        under_the_agent(agent, engine, options, levels, bench)
-        in_a_loop(bare, engine, options, levels, bench)
-    stop.close()
-    shutil.rmtree(folder)
-    return agent, bare
-
-
-def under_the_agent(
-    way: Way, engine: str, options: Mapping[str, object], levels: tuple[int, ...], bench: Bench
-) -> None:
-    """One job: claim, prepare, runs into a spool on the disk, upload, give back. The ledger is in memory."""
-    store = MemoryStore()
-    session = uuid.uuid4()
-    store.nodes.hello(Hello(node="bench", session=session, boot_id="b", version="1", engines={engine: "1"}))
-    store.campaigns.submit(submission(engine, options, levels))
-    (offer,) = store.control.dispatch()
-    spool = Spool(bench.state, store.ledger)
-    kept: list[Run] = []
-    homecoming = Homecoming(store, spool, bench.state / "refused")
-    keep = homecoming.keep
-
-    def remember(run: Run) -> None:
-        kept.append(run)
-        keep(run)
-
-    homecoming.keep = remember  # type: ignore[method-assign]  # to see the runs before they leave the spool
-    workplace = execute.Workplace(store=store, session=session, bench=bench, homecoming=homecoming, shared=True)
-    begin = time.perf_counter()
-    execute.execute(offer.job_id, workplace)
-    way.wall_s += time.perf_counter() - begin
-    spool.close()
-    for run in kept:
-        if run.values:
-            way.add(run.elapsed_s, run.values)
-
-
-def in_a_loop(way: Way, engine: str, options: Mapping[str, object], levels: tuple[int, ...], bench: Bench) -> None:
-    """The same invocations with nothing around them."""
-    bare = engines.engine(engine, options, bench)
-    task = Task(setting=dict(zip(FACTORS, levels, strict=True)), modes=MODES)
-    bare.prepare(task)
-    begin = time.perf_counter()
-    outcomes = [bare.run(task, replicate) for replicate in range(RUNS_A_TURN)]
-    way.wall_s += time.perf_counter() - begin
-    for outcome in outcomes:
-        assert isinstance(outcome, Succeeded), outcome
-        way.add(outcome.elapsed_s, outcome.values)
-
-
-def submission(engine: str, options: Mapping[str, object], levels: tuple[int, ...]) -> Submission:
-    job = PlannedJob(setting=0, block=0, position=0, first_replicate=0, replicates=RUNS_A_TURN)
-    return Submission(
-        name="bench",
-        study={"name": "bench", "replicates": RUNS_A_TURN},
-        design=Design(factors=FACTORS, settings=(Setting(ordinal=0, levels=levels, modes=MODES),)),
-        replicates=RUNS_A_TURN,
-        engine=engine,
-        engine_options=options,
-        node_options=Preparation().as_dict(),
-        analysis_options={"min_n": 1},
-        placement="any",
-        max_tries=3,
-        controls={},
-        jobs=[job],
-        digest="bench",
+def cost_of_builtin() -> Iterator[Line]:
+    """Against the bar in milliseconds."""
+    agent, loop = take_turns(BUILTIN, BUILTIN_TURNS, beside_the_shell=False)
+    added_ms = 1000 * (agent.outside_s - loop.outside_s)
+    figures = shares(agent, loop)
+    yield Line(
+        what=f"builtin, {1000 * agent.benchmark_s / agent.runs:.0f} ms a run: the agent adds to a run",
+        bar="<= 5 ms",
+        measured=f"{added_ms:.2f} ms",
+        met=added_ms <= 5.0,
+        figures=figures,
     )
+    yield from same_throughputs("builtin", agent, loop)
 
 
-def report(engine: str, agent: Way, bare: Way) -> None:
-    """Ratios and tests; p values times the number of modes (Bonferroni)."""
-    run_ms, loop_ms = (1000 * way.wall_s / way.runs for way in (agent, bare))
-    print(f"{engine}: {agent.runs} runs under the agent, {bare.runs} in a bare loop, by turns")
-    print(f"  time in benchmark / time of the job    {agent.benchmark_s / agent.wall_s:7.4f}")
-    print(f"  the same in the bare loop              {bare.benchmark_s / bare.wall_s:7.4f}")
-    outside_ms = [1000 * (way.wall_s - way.benchmark_s) / way.runs for way in (agent, bare)]
-    print(f"  a run takes                            {run_ms:7.2f} ms, in the loop {loop_ms:.2f} ms")
-    print(f"  orchestration a run                    {outside_ms[0]:7.2f} ms, in the loop {outside_ms[1]:.2f} ms")
-    added_ms = outside_ms[0] - outside_ms[1]
-    print(f"  the agent adds to a run                {added_ms:7.2f} ms, {100 * added_ms / loop_ms:.1f} % of it")
+def cost_with_iozone() -> Iterator[Line]:
+    """Against the bar in per cent: by the parts that are not IOzone, and by the clock on the wall."""
+    agent, loop, shell = take_turns(IOZONE, IOZONE_TURNS, beside_the_shell=True)
+    run_s = agent.benchmark_s / agent.runs
+    added = (agent.outside_s - loop.outside_s) / run_s
+    yield Line(
+        what=f"IOzone, {1000 * run_s:.0f} ms a run: the agent adds to a run",
+        bar="<= 1 %",
+        measured=f"{100 * added:.2f} %",
+        met=added <= 0.01,
+        figures=shares(agent, loop),
+    )
+    ratio, low, high = ratio_of_turns(agent, shell)
+    yield Line(
+        what="IOzone: time of a job / time of a shell loop over the same command",
+        bar="<= 1.01 is in the 95 % interval, or above it",
+        measured=f"{ratio:.3f} ({low:.3f} to {high:.3f})",
+        met=low <= 1.01,
+        figures={"ratio": ratio, "low": low, "high": high, "turns": len(shell.turns_s)},
+    )
+    yield from same_throughputs("IOzone", agent, loop)
+
+
+def shares(agent: Way, loop: Way) -> dict[str, float]:
+    """Time in benchmark / time of the job, under the agent and in the loop; a run in ms."""
+    told: dict[str, float] = {"runs": agent.runs}
+    for name, way in (("agent", agent), ("loop", loop)):
+        told[f"{name}_benchmark_share"] = way.benchmark_s / sum(way.turns_s)
+        told[f"{name}_run_ms"] = 1000 * sum(way.turns_s) / way.runs
+        told[f"{name}_outside_ms"] = 1000 * way.outside_s
+    return told
+
+
+def ratio_of_turns(one: Way, other: Way) -> tuple[float, float, float]:
+    """The median over turns, which are neighbours in time, with its bootstrap interval (95 %)."""
+    ratios = np.array(one.turns_s) / np.array(other.turns_s)
+    drawn = np.random.default_rng(4).choice(ratios, (4000, len(ratios)))
+    low, high = np.quantile(np.median(drawn, axis=1), (0.025, 0.975))
+    return float(np.median(ratios)), float(low), float(high)
+
+
+def same_throughputs(engine: str, agent: Way, loop: Way) -> Iterator[Line]:
+    """A line a mode; p values times the number of modes (Bonferroni)."""
     for mode in MODES:
-        one, other = agent.values[mode], bare.values[mode]
-        ks = min(1.0, len(MODES) * ks_2samp(one, other).pvalue)
-        mw = min(1.0, len(MODES) * mannwhitneyu(one, other).pvalue)
+        one, other = agent.values[mode], loop.values[mode]
+        ks, mw = (min(1.0, len(MODES) * float(test(one, other).pvalue)) for test in (ks_2samp, mannwhitneyu))
         ratio = statistics.median(one) / statistics.median(other)
-        print(f"  {mode:16s} median ratio {ratio:6.3f}   KS p {ks:5.3f}   Mann-Whitney p {mw:5.3f}")
+        yield Line(
+            what=f"{engine}, {mode}: throughput under the agent and in the loop, {len(one)} runs each",
+            bar="no difference (p >= 0.05)",
+            measured=f"medians {ratio:.3f}, KS p {ks:.2f}, Mann-Whitney p {mw:.2f}",
+            met=min(ks, mw) >= SIGNIFICANT,
+            figures={"ratio": ratio, "ks_p": ks, "mw_p": mw},
+        )
 
 
-def switches(pid: int) -> int:
-    """Context switches of all threads of a process."""
-    found = 0
-    for status in Path(f"/proc/{pid}/task").glob("*/status"):
-        lines = status.read_text().splitlines()
-        found += sum(int(line.split()[1]) for line in lines if "ctxt_switches" in line)
-    return found
-
-
-def running(home: Path) -> bool:
-    return any(home.glob("nodes/*/running.json"))
+def silence() -> Iterator[Line]:
+    """What an agent does while a run is on."""
+    per_s, calls = observed()
+    yield Line(
+        what="context switches of the agent a second while a run is on",
+        bar="<= 1",
+        measured=f"{per_s:.2f}",
+        met=per_s <= 1.0,
+    )
+    yield Line(
+        what=f"its network system calls in {WATCHED_S / 2:.0f} s of a run",
+        bar="0",
+        measured="no strace" if calls is None else str(calls),
+        met=None if calls is None else calls == 0,
+    )
 
 
 def observed() -> tuple[float, int | None]:
@@ -202,10 +166,17 @@ def observed() -> tuple[float, int | None]:
     return per_s, calls
 
 
-def report_observed(per_s: float, calls: int | None) -> None:
-    print("the agent while a run is on (real PostgreSQL, Redis, Celery)")
-    print(f"  context switches a second              {per_s:7.2f}")
-    print(f"  network system calls in {WATCHED_S / 2:.0f} s           {'no strace' if calls is None else calls:>7}")
+def running(home: Path) -> bool:
+    return any(home.glob("nodes/*/running.json"))
+
+
+def switches(pid: int) -> int:
+    """Context switches of all threads of a process."""
+    found = 0
+    for status in Path(f"/proc/{pid}/task").glob("*/status"):
+        lines = status.read_text().splitlines()
+        found += sum(int(line.split()[1]) for line in lines if "ctxt_switches" in line)
+    return found
 
 
 def network_calls(pid: int) -> int | None:
@@ -217,12 +188,15 @@ def network_calls(pid: int) -> int | None:
     return sum(" = " in line for line in told.stderr.splitlines())
 
 
-def main() -> None:
-    report("builtin", *take_turns("builtin", {}, (2, 2048, 64), turns=20))
+def main(parts: Sequence[str]) -> None:
+    """Measure, and tell."""
+    measures: dict[str, Callable[[], Iterator[Line]]] = {"builtin": cost_of_builtin}
     if shutil.which("iozone") is not None:
-        report("iozone", *take_turns("iozone", {"settle_s": 0.0}, (2, 65536, 64), turns=4))
-        report_observed(*observed())
+        measures |= {"iozone": cost_with_iozone, "silence": silence}
+    bars.tell("node", [line for part in parts or measures for line in measures[part]()])
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description="What measuring under an agent costs and changes.")
+    parser.add_argument("parts", nargs="*", choices=[[], "builtin", "iozone", "silence"])
+    main(parser.parse_args().parts)
