@@ -1,5 +1,13 @@
 -- Runs come in, and complete their jobs and samples.
 
+-- Is a setting's sample all that will be analysed? What was analysed before a campaign that grows ended inside a round,
+-- is analysed with the runs that came since.
+CREATE FUNCTION is_sample_complete(p_setting settings, p_campaign campaigns) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT p_setting.valid_runs = coalesce(p_setting.replicates, p_campaign.replicates)
+        OR p_campaign.growth IS NOT NULL AND p_campaign.state <> 'running'
+            AND EXISTS (SELECT FROM analyses AS a WHERE a.setting_id = p_setting.id);
+$$;
+
 -- Analyses are opened by the transaction that completes their sample; a new sample retires the old analysis.
 CREATE FUNCTION open_analyses(p_settings integer[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -10,7 +18,7 @@ BEGIN
     FROM (
         SELECT t.id, md5(string_agg(r.id::text, ',' ORDER BY r.replicate)) AS digest
         FROM settings AS t
-        JOIN campaigns AS c ON c.id = t.campaign_id AND t.valid_runs = coalesce(t.replicates, c.replicates)
+        JOIN campaigns AS c ON c.id = t.campaign_id AND is_sample_complete(t, c)
         JOIN runs AS r ON r.setting_id = t.id AND r.validity = 'valid'
         WHERE t.id = ANY (p_settings)
         GROUP BY t.id
@@ -131,7 +139,8 @@ BEGIN
                (SELECT array_agg(DISTINCT k.job_id) FROM stored AS k) AS jobs,
                (SELECT array_agg(k.id) FROM stored AS k WHERE k.validity = 'superseded') AS superseded,
                (SELECT array_agg(k.id) FROM sampled AS k JOIN campaigns AS c ON c.id = k.campaign_id
-                WHERE k.valid_runs = coalesce(k.replicates, c.replicates)) AS complete
+                WHERE k.valid_runs = coalesce(k.replicates, c.replicates)
+                   OR c.growth IS NOT NULL AND c.state <> 'running') AS complete
         INTO v_turn;
         v_stored := v_stored || v_turn.ids;
         v_jobs := v_jobs || v_turn.jobs;

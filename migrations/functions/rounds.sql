@@ -58,6 +58,13 @@ BEGIN
     RETURN true;
 END $$;
 
+-- Of a campaign that has ended inside a round: analyse what has grown since it was analysed.
+CREATE FUNCTION analyse_what_grew(p_campaign integer) RETURNS void LANGUAGE sql AS $$
+    SELECT open_analyses(ARRAY(
+        SELECT t.id FROM settings AS t JOIN campaigns AS c ON c.id = t.campaign_id
+        WHERE c.id = p_campaign AND c.growth IS NOT NULL AND t.valid_runs < coalesce(t.replicates, c.replicates)));
+$$;
+
 -- The jobs of another round, behind all others: block b holds every setting that goes on once, in an order of its own.
 CREATE FUNCTION add_replicates(p_campaign campaigns, p_number integer, p_settings integer[], p_replicates integer[])
 RETURNS void LANGUAGE sql AS $$

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.contracts.campaigns import EventKind, State, Submission
-from orchestrator.contracts.jobs import FailureKind
+from orchestrator.contracts.jobs import Assignment, FailureKind
 from orchestrator.contracts.rounds import Decision, Due, Growth
 from tests.contract.agents import Agent
 from tests.contract.stores import StoreUnderTest
@@ -95,6 +95,52 @@ def test_settings_end_with_different_numbers_of_runs(store: StoreUnderTest) -> N
     assert [(one.valid_runs, one.replicates) for one in found[::2]] == [(7, 7), (2, 2), (3, 3)]
     samples = [len(one.sample) for one in store.analyses.fitted(campaign_id)]
     assert samples[::2] == [7, 2, 3]
+
+
+def cut_short(store: StoreUnderTest, agent: Agent) -> tuple[int, Assignment]:
+    """A campaign that is cancelled while a job of its second round is held, and the job, of which one run is there."""
+    campaign_id = after_a_round(store, agent, growing(settings=1))
+    assert store.rounds.decide(campaign_id, decision(store, campaign_id, 6))
+    job = agent.take()
+    agent.record(agent.run(job, job.pending[0]))
+    store.campaigns.cancel(campaign_id)
+    return campaign_id, job
+
+
+def analysed(store: StoreUnderTest, campaign_id: int) -> set[int]:
+    """How many runs the fits that are shown are of."""
+    return {len(one.sample) for one in store.analyses.fitted(campaign_id)}
+
+
+def test_what_was_measured_of_a_round_that_is_cancelled_is_analysed(store: StoreUnderTest) -> None:
+    agent = Agent(store)
+    campaign_id, job = cut_short(store, agent)
+    assert store.analyses.unjudged(VERSION) == []
+    assert analysed(store, campaign_id) == set(), "the fit of the round before is not shown beside more runs"
+    assert {len(one.sample) for one in leased(store, lease_s=0.0).analyses} == {3}
+    analyse(store)
+    assert analysed(store, campaign_id) == {3}
+    assert store.analyses.unjudged(VERSION) == [campaign_id]
+    agent.record(agent.run(job, job.pending[1]))
+    assert {len(one.sample) for one in leased(store).analyses} == {4}, "a run that was in flight came home"
+
+
+def test_another_version_of_its_analysis_is_of_the_same_runs(store: StoreUnderTest) -> None:
+    agent = Agent(store)
+    campaign_id, _ = cut_short(store, agent)
+    analyse(store)
+    store.versions.make(campaign_id, {"max_components": 3}, "they overfit")
+    analyse(store)
+    assert analysed(store, campaign_id) == {3}
+
+
+def test_a_pilot_that_was_cut_short_is_not_analysed(store: StoreUnderTest) -> None:
+    agent = Agent(store)
+    campaign_id = submitted(store, growing(settings=1))
+    job = agent.take()
+    agent.record(agent.run(job, job.pending[0]))
+    store.campaigns.cancel(campaign_id)
+    assert store.analyses.lease(VERSION) is None
 
 
 def test_only_a_sample_that_grew_is_analysed_again(store: StoreUnderTest) -> None:

@@ -23,7 +23,7 @@ from orchestrator.contracts.findings import ConfigurationPage
 from orchestrator.contracts.jobs import OPEN
 from orchestrator.contracts.jobs import State as JobState
 from orchestrator.contracts.runs import Validity
-from orchestrator.store.memory import transitions, views
+from orchestrator.store.memory import samples, transitions, views
 from orchestrator.store.memory.progress import progress
 from orchestrator.store.memory.tables import CampaignRow, JobRow, SettingRow, Tables, transaction
 from orchestrator.store.memory.versions import version
@@ -162,6 +162,7 @@ class Campaigns:
             if job.state in OPEN:
                 transitions.cancel(self.tables, job)
         row.state, row.ended_at = State.CANCELLED, self.tables.now()
+        samples.analyse_what_grew(self.tables, row)
         self.tables.tell(EventKind.CAMPAIGN_CANCELLED, f"campaign {row.id} cancelled", campaign_id=row.id)
 
     def _audit(self, what: Deed, row: CampaignRow) -> None:

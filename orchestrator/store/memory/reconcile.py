@@ -8,7 +8,7 @@ from orchestrator.contracts.campaigns import EventKind, State
 from orchestrator.contracts.jobs import OPEN
 from orchestrator.contracts.jobs import State as JobState
 from orchestrator.contracts.nodes import NodeState
-from orchestrator.store.memory import eligibility, failures, lockstep, rounds, shares
+from orchestrator.store.memory import eligibility, failures, lockstep, rounds, samples, shares
 from orchestrator.store.memory.nodes import online, withdraw_offers, working
 from orchestrator.store.memory.tables import CampaignRow, JobRow, Tables
 from orchestrator.store.rules import GAP_S
@@ -90,6 +90,7 @@ def _end(tables: Tables, campaign: CampaignRow, state: State) -> None:
     campaign.state = state
     campaign.ended_at = tables.now()
     campaign.missing = _missing(campaign)
+    samples.analyse_what_grew(tables, campaign)
     lacking = "".join(f"; {count} runs missing: {reason}" for reason, count in campaign.missing.items())
     tables.tell(
         EventKind(f"campaign_{state}"), f"campaign {campaign.id} ended {state}{lacking}", campaign_id=campaign.id

@@ -80,7 +80,7 @@ class Runs:
             row.job.attempts[row.run.attempt - 1].valid_runs += 1
         if row.job.state in COMPLETED_BY_RUNS and not row.job.missing:
             transitions.complete(self.tables, row.job, row.node)
-        if len(setting.valid) == setting.replicates:
+        if samples.is_complete(setting):
             samples.open_analyses(self.tables, setting)
         self.tables.notify()
 

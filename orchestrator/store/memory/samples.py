@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from uuid import UUID
 
-from orchestrator.store.memory.tables import AnalysisRow, SettingRow, Tables
+from orchestrator.contracts.campaigns import State
+from orchestrator.store.memory.tables import AnalysisRow, CampaignRow, SettingRow, Tables
 
 
 def open_analyses(tables: Tables, setting: SettingRow) -> None:
@@ -18,6 +19,24 @@ def open_analyses(tables: Tables, setting: SettingRow) -> None:
         setting.analyses.append(row)
 
 
+def is_complete(setting: SettingRow) -> bool:
+    """Is this all that will be analysed?
+
+    What was analysed before a campaign that grows ended inside a round, is analysed with the runs that came since.
+    """
+    campaign = setting.campaign
+    cut_short = campaign.submission.growth is not None and campaign.state is not State.RUNNING
+    was_analysed = bool(setting.analyses or setting.retired)
+    return len(setting.valid) == setting.replicates > 0 or (cut_short and was_analysed)
+
+
+def analyse_what_grew(tables: Tables, campaign: CampaignRow) -> None:
+    """Of a campaign that has ended."""
+    for setting in campaign.settings:
+        if is_complete(setting) and {row.digest for row in setting.analyses} != {sample_digest(setting)}:
+            open_analyses(tables, setting)
+
+
 def show_version(tables: Tables, setting: SettingRow) -> None:
     """The newest analyses of the version that is shown; opened where there are none of the sample as it is."""
     _retire(tables, setting)
@@ -26,8 +45,7 @@ def show_version(tables: Tables, setting: SettingRow) -> None:
     setting.retired = [row for row in setting.retired if newest.get(row.mode) is not row]
     setting.analyses = [newest[mode] for mode in setting.setting.modes if mode in newest]
     tables.analyses |= {row.id: row for row in setting.analyses}
-    complete = len(setting.valid) == setting.replicates > 0
-    if complete and {row.digest for row in setting.analyses} != {sample_digest(setting)}:
+    if is_complete(setting) and {row.digest for row in setting.analyses} != {sample_digest(setting)}:
         open_analyses(tables, setting)
 
 

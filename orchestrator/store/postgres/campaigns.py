@@ -146,6 +146,7 @@ class PostgresCampaigns:
                     .where(Job.campaign_id == campaign_id, Job.state.in_(OPEN))
                     .values(state="cancelled", node_id=None, session_id=None, token=None, lease_until=None)
                 )
+                connection.execute(select(func.analyse_what_grew(campaign_id)))
                 connection.execute(select(func.tell("campaign_cancelled", "cancelled", campaign_id, None)))
                 self._audit(connection, Deed.CAMPAIGN_CANCELLED, campaign_id)
         campaign = self.get(campaign_id)

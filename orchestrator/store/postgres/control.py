@@ -70,7 +70,8 @@ class PostgresControl:
             connection.execute(decisions.GIVE_UP_HOPELESS)
             if connection.execute(decisions.ANY_QUARANTINED).scalar_one():
                 connection.execute(decisions.GIVE_UP_WITHOUT_NODES)
-            connection.execute(decisions.END_CAMPAIGNS)
+            if ended := connection.execute(decisions.END_CAMPAIGNS).scalars().all():
+                connection.execute(decisions.ANALYSE_WHAT_GREW, {"campaigns": ended})
             connection.execute(decisions.COUNT_ANEW)
 
     def analysis_due(self) -> bool:

@@ -98,8 +98,9 @@ END_CAMPAIGNS = text("""
         WHERE c.id = o.id
         RETURNING c.id, c.state
     )
-    SELECT tell('campaign_' || state, 'ended ' || state, id, NULL), pg_notify('modescope', 'analyses') FROM ended
+    SELECT id, tell('campaign_' || state, 'ended ' || state, id, NULL), pg_notify('modescope', 'analyses') FROM ended
 """)
+ANALYSE_WHAT_GREW = text("SELECT analyse_what_grew(c.id) FROM unnest(CAST(:campaigns AS integer[])) AS c (id)")
 
 COUNT_ANEW = text("""
     WITH late AS (
