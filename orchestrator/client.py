@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from orchestrator.api import problems
 from orchestrator.api.models import LARGEST_PAGE, NewToken, Page, Readiness, Why
+from orchestrator.contracts import rounds
 from orchestrator.contracts.access import AuditLine, Scope, Token
 from orchestrator.contracts.analyses import AnalysisVersion
 from orchestrator.contracts.calibration import Calibration
@@ -29,7 +30,7 @@ from orchestrator.contracts.jobs import Job
 from orchestrator.contracts.jobs import State as JobState
 from orchestrator.contracts.nodes import Node
 from orchestrator.contracts.rates import Duration, Forecast, NodeRate
-from orchestrator.contracts.rounds import Adaptation
+from orchestrator.contracts.rounds import Adaptation, Choice
 
 if TYPE_CHECKING:
     from orchestrator.api.drafts import StudyCheck
@@ -200,6 +201,20 @@ class Client:
     def adaptation(self, campaign_id: int) -> Adaptation:
         """What an adaptive campaign has come to: its rounds, the runs it saved, the precision it reached."""
         return self._ask(Adaptation, "GET", f"campaigns/{campaign_id}/adaptation")
+
+    def choice(self, campaign_id: int) -> Choice:
+        """What an active campaign has come to: its rounds, how well the rest is predicted, the hours it saved."""
+        return self._ask(Choice, "GET", f"campaigns/{campaign_id}/choice")
+
+    def growth(self, campaign: Campaign) -> Adaptation | Choice | None:
+        """What a campaign that grows has come to; None of one that does not."""
+        match campaign.grows:
+            case rounds.ADAPTIVE:
+                return self.adaptation(campaign.id)
+            case rounds.ACTIVE:
+                return self.choice(campaign.id)
+            case _:
+                return None
 
     def canaries(self, campaign_id: int) -> CanaryReport:
         """What the canaries of a campaign say about its nodes."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from orchestrator.contracts.analyses import AnalysisVersion
 from orchestrator.contracts.campaigns import Campaign, Configuration, Progress, State
 from orchestrator.contracts.engines import IMPORTED
-from orchestrator.contracts.rounds import FIXED, Adaptation
+from orchestrator.contracts.rounds import FIXED, Adaptation, Choice
 
 
 def duration(seconds: float) -> str:
@@ -108,10 +108,44 @@ def outcome(progress: Progress) -> str:
     return "\n".join(lines)
 
 
-def adaptation(found: Adaptation | None) -> list[str]:
-    """What an adaptive campaign has come to; nothing of one that is not."""
+def growth(found: Adaptation | Choice | None) -> list[str]:
+    """What a campaign that grows has come to; nothing of one that does not."""
     if found is None:
         return []
+    return adaptation(found) if isinstance(found, Adaptation) else choice(found)
+
+
+def choice(found: Choice) -> list[str]:
+    """What an active campaign has come to."""
+    number = len(found.rounds) + (0 if found.over else 1)
+    rounds = f"{counted(number, 'round')}{'' if found.over else ' so far'}"
+    if found.measured is None:
+        return [f"Active: {rounds}, a part of {counted(found.settings, 'setting')} that fills the space."]
+    lines = [f"Active: {rounds}, {found.measured:,} of {counted(found.settings, 'setting')}."]
+    left = found.settings - found.measured
+    if found.unpredictable is not None:
+        lines.append(f"It ended because nothing can be predicted: {found.unpredictable}.")
+    elif found.expected_distance is not None:
+        lines.append(
+            f"Predictions of what was left are expected to be {found.expected_distance:.2f} (Kolmogorov and Smirnov) "
+            f"from samples of it; {found.options['good_enough']} is good enough."
+        )
+    if found.over and left and found.saved_node_hours is not None:
+        lines.append(
+            f"Saved: {node_hours(found.saved_node_hours)}, by the runs of {counted(left, 'setting')} not measured."
+        )
+    return lines
+
+
+def node_hours(hours: float) -> str:
+    """`1,240 node hours`, `0.31 node hours`, `3.2 s of node time`."""
+    if hours < 0.01:
+        return f"{3600 * hours:.2g} s of node time"
+    return f"{hours:,.0f} node hours" if hours >= 100 else f"{hours:.3g} node hours"
+
+
+def adaptation(found: Adaptation) -> list[str]:
+    """What an adaptive campaign has come to."""
     number = len(found.rounds) + (0 if found.over else 1)
     rounds = f"{counted(number, 'round')}{'' if found.over else ' so far'}"
     lines = [f"Adaptive: {rounds}, from a pilot of {found.options['pilot']}."]

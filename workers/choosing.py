@@ -65,7 +65,7 @@ def _saved_node_hours(store: Store, campaign_id: int, begun: set[int], left: int
     """What the settings that are left would take, each as long as those measured in the mean."""
     spent = store.findings.elapsed_s(campaign_id, begun)
     runs = store.campaigns.study(campaign_id).replicates
-    return round(left * runs * float(np.mean(list(spent.values()))) / 3600, 4) if spent else 0.0
+    return float(f"{left * runs * np.mean(list(spent.values())) / 3600:.4g}") if spent else 0.0
 
 
 def _labels(one: Configuration) -> tuple[str, ...]:

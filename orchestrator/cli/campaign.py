@@ -10,7 +10,7 @@ from orchestrator.cli import again, analyse, archive, canaries, endpoint, explai
 from orchestrator.cli.endpoint import Service
 from orchestrator.cli.following import follow, tell_of
 from orchestrator.contracts.jobs import State
-from orchestrator.contracts.rounds import ADAPTIVE
+from orchestrator.contracts.rounds import Choice
 
 ROWS_SHOWN = 100
 campaign_id = click.argument("campaign_id", metavar="ID", type=click.IntRange(min=1))
@@ -94,15 +94,15 @@ def show(
     with service() as client:
         progress = client.progress(campaign_id)
         found = tables.flagged_first(client.configurations(campaign_id, verdict=verdict, mode=mode))
-        adapted = client.adaptation(campaign_id) if progress.campaign.grows == ADAPTIVE else None
+        grown = client.growth(progress.campaign)
     if as_json:
-        told = {} if adapted is None else {"adaptation": adapted}
+        told = {} if grown is None else {"choice" if isinstance(grown, Choice) else "adaptation": grown}
         printing.as_json({"progress": progress, "configurations": found, **told})
         return
     shown = found if everything else found[:ROWS_SHOWN]
     console = printing.console()
     console.print(words.outcome(progress), soft_wrap=True)
-    for sentence in words.adaptation(adapted):
+    for sentence in words.growth(grown):
         console.print(sentence, soft_wrap=True)
     console.print(tables.of_configurations(progress.campaign.factors, shown))
     if len(shown) < len(found):

@@ -31,7 +31,6 @@ def follow(client: Client, campaign_id: int, *, as_json: bool) -> None:
     from orchestrator import words
     from orchestrator.cli import watch as watching
     from orchestrator.contracts.campaigns import State
-    from orchestrator.contracts.rounds import ADAPTIVE
 
     try:
         progress = watching.watch(client, campaign_id, None if as_json else printing.console())
@@ -42,7 +41,8 @@ def follow(client: Client, campaign_id: int, *, as_json: bool) -> None:
         printing.as_json(progress)
     else:
         click.echo(words.outcome(progress))
-        if progress.campaign.grows == ADAPTIVE and progress.campaign.archive is None:
-            click.echo("\n".join(words.adaptation(client.adaptation(campaign_id))))
+        if progress.campaign.archive is None:
+            for sentence in words.growth(client.growth(progress.campaign)):
+                click.echo(sentence)
     if progress.campaign.state is State.INCOMPLETE:
         click.get_current_context().exit(1)

@@ -92,3 +92,26 @@ class Adaptation:
     def saved_runs(self) -> int:
         """Against `FIXED` runs of every setting; less than 0 where the target asked for more."""
         return self.fixed_runs - self.runs
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Choice:
+    """What an active campaign has come to, as its last round found it. Controls do not count."""
+
+    rounds: tuple[Round, ...]
+    """Those that have ended."""
+    over: bool
+    """Is enough measured, or was it ended?"""
+    options: Mapping[str, object]
+    """First, batch, most, good_enough: as the study says."""
+    settings: int
+    """All that might be measured."""
+    measured: int | None
+    """Settings of all rounds so far, that which is under way too; None in the first."""
+    expected_distance: float | None
+    """Of Kolmogorov and Smirnov, between predictions and samples of what was left; None in the first round, where
+    nothing is left, and where nothing can be predicted."""
+    saved_node_hours: float | None
+    """By what was left after the last round that ended, were it the last; None in the first."""
+    unpredictable: str | None
+    """Why nothing could be predicted, which ends it."""

@@ -57,6 +57,7 @@ class Evaluated:
     chosen: from_table.Chosen
     evaluation: Evaluation
     published: dict[str, dict[str, Chosen]]
+    unit: str
 
 
 def require_learning() -> None:
@@ -79,7 +80,13 @@ def evaluated(table: JobTable, settings: Settings, how: How, *, report: Report) 
         processes=settings.processes,
         report=report,
     )
-    return Evaluated(table=table, chosen=chosen, evaluation=evaluation, published={} if paper is None else paper.chosen)
+    return Evaluated(
+        table=table,
+        chosen=chosen,
+        evaluation=evaluation,
+        published={} if paper is None else paper.chosen,
+        unit=from_table.unit_of(settings.columns),
+    )
 
 
 def _paper(

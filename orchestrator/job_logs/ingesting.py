@@ -70,13 +70,15 @@ def matched(logs: ports.JobLogs) -> dict[str, Any]:
     }
 
 
-def joined(logs: ports.JobLogs) -> Iterator[Joined]:
-    """A row for each execution, in the order of their start."""
+def joined(logs: ports.JobLogs, *, newest: int | None = None) -> Iterator[Joined]:
+    """A row for each execution, or for so many of the newest, in the order of their start."""
 
     def samples_of(name: str, from_s: float, to_s: float) -> Any:
         return logs.samples(name, from_s=from_s, to_s=to_s)
 
-    return join(logs.program_logs(), logs.scheduled_jobs(), logs.file_systems(), logs.mounts(), samples_of)
+    found = logs.program_logs()
+    chosen = found if newest is None else found[-newest:]
+    return join(chosen, logs.scheduled_jobs(), logs.file_systems(), logs.mounts(), samples_of)
 
 
 def write_table(rows: Sequence[Mapping[str, object]], out: Path | None) -> str:

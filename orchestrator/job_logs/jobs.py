@@ -58,6 +58,11 @@ class Chosen:
     without_throughput: int
 
 
+def unit_of(columns: Columns) -> str:
+    """Of the throughput: that of the usual columns; of another nobody tells it."""
+    return "MiB/s" if columns.target in {None, *TARGETS} else f"{columns.target}"
+
+
 def jobs_of(table: JobTable, columns: Columns, *, asked: bool = False) -> Chosen:
     """The jobs that can be used; with `asked`, those without a throughput too. Raises TableError."""
     start_s = table.seconds(_named(table, columns.time, STARTS, "--time"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import isfinite, nan
@@ -67,6 +67,14 @@ class JobTable:
         except ValueError:
             raise TableError(f"{self.path}: row {number}, column {name!r}: {cell!r} is not a time") from None
         return (told if told.tzinfo else told.replace(tzinfo=UTC)).timestamp()
+
+
+def as_jobs_table(rows: Sequence[Mapping[str, object]], *, name: str) -> JobTable:
+    """Rows that were never a file, as the same rows written and read; `name` stands in messages."""
+    names = dict.fromkeys(column for row in rows for column in row)
+    return JobTable(
+        path=Path(name), columns={column: tuple(str(row.get(column, "")) for row in rows) for column in names}
+    )
 
 
 def read_jobs_table(path: Path) -> JobTable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from analysis.errors import AnalysisError
 from analysis.log_prediction.clusters import Cluster, clusters
+from analysis.log_prediction.evaluation import ALL
 from analysis.log_prediction.importance import importances
 from analysis.log_prediction.jobs import Key
 from analysis.log_prediction.published.selection import correlation
@@ -23,6 +24,7 @@ from orchestrator.report.job_log_pictures import profiles
 
 SHOWN_KEYS = 24  # violins of a direction; those with most jobs
 FEW_RUNS = 20
+Scores = Mapping[str, Mapping[str, Mapping[str, Mapping[str, float | None]]]]
 WIDE_FACTOR = 1.3  # half of the predictions are off by more
 
 
@@ -52,6 +54,41 @@ class OfDirection:
     clusters: tuple[Cluster, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """What an evaluation found, for the page of a table, the page of the service's logs, a campaign's report."""
+
+    jobs: int
+    tested: int
+    scores: Scores
+    """As `evaluating.told`."""
+    sentences: tuple[str, ...]
+    directions: tuple[OfDirection, ...]
+    place: str | None
+    """What the second name of a score is about; None where all are together."""
+    unit: str
+
+
+def content_of(found: Evaluated, *, seed: int, place: str | None = "file system") -> Content:
+    """Everything that is shown of an evaluation; it takes seconds. Without `place`, all places together."""
+    return Content(
+        jobs=len(found.evaluation.jobs),
+        tested=int(np.count_nonzero(found.evaluation.tested)),
+        scores=_scores(found, every_place=place is not None),
+        sentences=tuple(sentences(found)),
+        directions=tuple(_directions(found, seed)),
+        place=place,
+        unit=found.unit,
+    )
+
+
+def _scores(found: Evaluated, *, every_place: bool) -> Scores:
+    return {
+        direction: {name: models for name, models in by_place.items() if every_place or name == ALL}
+        for direction, by_place in told(found).items()
+    }
+
+
 def render(found: Evaluated, *, seed: int, made_at: datetime | None = None) -> str:
     """One HTML page that needs nothing else."""
     environment = Environment(
@@ -60,9 +97,7 @@ def render(found: Evaluated, *, seed: int, made_at: datetime | None = None) -> s
     )  # fmt: skip
     return environment.get_template("job_logs.html").render(
         name=found.table.path.name,
-        scores=told(found),
-        sentences=list(sentences(found)),
-        directions=list(_directions(found, seed)),
+        content=content_of(found, seed=seed),
         made_at=(made_at or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC"),
         version=version("modescope"),
     )
@@ -82,7 +117,7 @@ def _directions(found: Evaluated, seed: int) -> Iterator[OfDirection]:
         yield OfDirection(
             name=name,
             scatter=pictures.scatter(
-                measured, predicted, unit="MiB/s", label=f"{name}s: predicted over measured throughput"
+                measured, predicted, unit=found.unit, label=f"{name}s: predicted over measured throughput"
             ),
             violins=pictures.violins(
                 _errors(found, keys), pictures.RATIOS, label=f"{name}s: predicted / measured, by key"

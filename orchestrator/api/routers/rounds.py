@@ -8,10 +8,10 @@ from fastapi import APIRouter
 
 from orchestrator.api import openapi
 from orchestrator.api.access import CampaignId, Ledger, may
-from orchestrator.campaigns import adaptation, canaries
+from orchestrator.campaigns import adaptation, canaries, choice
 from orchestrator.contracts.access import Scope
 from orchestrator.contracts.canaries import CanaryReport
-from orchestrator.contracts.rounds import Adaptation
+from orchestrator.contracts.rounds import Adaptation, Choice
 
 router = APIRouter(
     prefix="/campaigns/{campaign_id}",
@@ -25,6 +25,12 @@ router = APIRouter(
 def adaptation_of(campaign_id: CampaignId, store: Ledger) -> Adaptation:
     """What an adaptive campaign has come to: its rounds, the runs it saved, the precision it reached."""
     return adaptation.adaptation(store, campaign_id)
+
+
+@router.get("/choice")
+def choice_of(campaign_id: CampaignId, store: Ledger) -> Choice:
+    """What an active campaign has come to: its rounds, how well the rest is predicted, the node hours it saved."""
+    return choice.choice(store, campaign_id)
 
 
 @router.get("/canaries")

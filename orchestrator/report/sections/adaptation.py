@@ -23,5 +23,5 @@ def gather(subject: Subject) -> Section | None:
     if ADAPTIVE not in subject.study.study:
         return None
     found = adaptation.adaptation(subject.store, subject.campaign.id, subject.configurations)
-    content = Content(adaptation=found, sentences=tuple(words.adaptation(found)))
+    content = Content(adaptation=found, sentences=tuple(words.growth(found)))
     return Section(title="Runs that followed the fits", template="adaptation.html", content=content)

@@ -10,7 +10,7 @@ from itertools import groupby, islice
 from markupsafe import Markup
 
 from orchestrator import words
-from orchestrator.campaigns import adaptation, canaries
+from orchestrator.campaigns import adaptation, canaries, choice
 from orchestrator.campaigns.repetition import INCOMPLETE
 from orchestrator.contracts.analyses import FLAGGED, AnalysisVersion
 from orchestrator.contracts.campaigns import Campaign, Event, NodeShare, Progress
@@ -20,7 +20,7 @@ from orchestrator.contracts.errors import ConflictError
 from orchestrator.contracts.jobs import Job, State
 from orchestrator.contracts.overviews import PACE_SLICE_S, Pace
 from orchestrator.contracts.rates import Forecast, NodeRate
-from orchestrator.contracts.rounds import ADAPTIVE, Round
+from orchestrator.contracts.rounds import ACTIVE, ADAPTIVE, Round
 from orchestrator.report import svg
 from orchestrator.store.ports import Store
 from orchestrator.web.content import campaigns
@@ -94,8 +94,8 @@ class Content:
     """Flags that a re-run may be asked for."""
     rounds: tuple[Round, ...]
     """Of a campaign that grows: those that have ended."""
-    adaptation: tuple[str, ...]
-    """What an adaptive one has come to, in sentences, when it has ended."""
+    growth: tuple[str, ...]
+    """What one that grows has come to, in sentences; an adaptive one only when it has ended."""
     canaries: CanaryReport | None
     """What its canaries say about its nodes, when it has ended."""
     versions: tuple[AnalysisVersion, ...]
@@ -154,7 +154,7 @@ def gather(store: Store, campaign_id: int, *, job_id: int | None = None) -> Cont
         rounds=() if progress.campaign.grows is None else tuple(store.rounds.of_campaign(campaign_id)),
         canaries=None if archived else _canaries(store, progress.campaign),
         versions=tuple(store.versions.of_campaign(campaign_id)),
-        adaptation=() if archived else _adaptation(store, progress.campaign),
+        growth=() if archived else _growth(store, progress.campaign),
     )
 
 
@@ -168,11 +168,13 @@ def _canaries(store: Store, campaign: Campaign) -> CanaryReport | None:
         return None  # there is no run of them
 
 
-def _adaptation(store: Store, campaign: Campaign) -> tuple[str, ...]:
+def _growth(store: Store, campaign: Campaign) -> tuple[str, ...]:
     """While it runs its configurations are not asked for: a page that follows a campaign stays cheap."""
-    if campaign.grows != ADAPTIVE or campaign.state is CampaignState.RUNNING:
-        return ()
-    return tuple(words.adaptation(adaptation.adaptation(store, campaign.id)))
+    if campaign.grows == ACTIVE:
+        return tuple(words.growth(choice.choice(store, campaign.id)))
+    if campaign.grows == ADAPTIVE and campaign.state is not CampaignState.RUNNING:
+        return tuple(words.growth(adaptation.adaptation(store, campaign.id)))
+    return ()
 
 
 _KINDS: Mapping[str, tuple[State, ...]] = {
