@@ -12,6 +12,8 @@ from orchestrator.cli.logs import options
 from orchestrator.contracts.errors import TableError
 
 if TYPE_CHECKING:
+    from analysis.log_prediction.published.classes import Classes
+    from analysis.log_prediction.published.procedure import Select
     from orchestrator.job_logs.evaluating import Settings
 
 PROCEDURES = ("both", "paper", "best")
@@ -44,8 +46,8 @@ def evaluate(
     settings: Settings,
     procedure: str,
     train_share: float,
-    select: str,
-    classes: str,
+    select: Select,
+    classes: Classes,
     out: Path | None,
     json_wanted: bool,
 ) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from orchestrator.contracts.job_logs import LogCounts, ProgramLog
-from orchestrator.job_logs import heat
+from orchestrator.job_logs import heat, kept
 from orchestrator.job_logs.heat import Around
+from orchestrator.report import job_logs
 from orchestrator.store.ports import Store
 
 SHOWN = 200
@@ -55,6 +56,26 @@ def gather(store: Store) -> Content:
             for log, name in zip(found[:SHOWN], names, strict=False)
         ),
         hidden=max(len(found) - SHOWN, 0),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Told:
+    """How well throughput is told before a job starts."""
+
+    executions: int
+    wanted: int
+    """Fewer are not looked at."""
+    found: job_logs.Content | None
+
+
+def told(store: Store) -> Told:
+    """It takes seconds when there is news."""
+    evaluated = kept.of_logs(store)
+    return Told(
+        executions=store.job_logs.counts().program_logs,
+        wanted=kept.FEWEST,
+        found=None if evaluated is None else job_logs.content_of(evaluated, seed=0),
     )
 
 

@@ -20,5 +20,10 @@ def nodes_of(request: Request, campaign_id: CampaignId, store: Ledger) -> Respon
     campaign = store.campaigns.get(campaign_id)
     found = criticality.nodes_of(store, campaign_id)
     return page(
-        request, "criticality.html", campaign=campaign, found=found, picture=critical_nodes.picture(found.nodes)
-    )  # fmt: skip
+        request,
+        "criticality.html",
+        campaign=campaign,
+        found=found,
+        told=store.lockstep.critical(campaign_id),
+        picture=critical_nodes.picture(found.nodes),
+    )

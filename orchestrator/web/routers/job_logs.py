@@ -21,6 +21,12 @@ def logs(request: Request, store: Ledger) -> Response:
     return page(request, "job_logs.html", content=content.gather(store))
 
 
+@router.get("/predictions")
+def predictions(request: Request, store: Ledger) -> Response:
+    """How well throughput is told before a job starts."""
+    return page(request, "job_predictions.html", content=content.told(store))
+
+
 @router.get("/{job_id}")
 def job(request: Request, job_id: Annotated[str, Path(max_length=200)], store: Ledger) -> Response:
     """What was written to each OST around a job."""

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import httpx
+import pytest
 
 from orchestrator.contracts.job_logs import FileSystemSample, ScheduledJob
+from orchestrator.job_logs import kept
+from orchestrator.job_logs.evaluating import How
 from orchestrator.store.memory import MemoryStore
 from tests.contract.test_store_job_logs import LOG, SYSTEM
+from tests.unit.job_logs.made_logs import made_logs
 
 
 def take_in(store: MemoryStore) -> None:
@@ -48,3 +52,23 @@ def test_a_job_is_shown_on_every_ost(browser: httpx.Client, store: MemoryStore) 
 
 def test_a_job_that_nobody_logged_is_not_found(browser: httpx.Client) -> None:
     assert browser.get("/logs/99").status_code == 404
+
+
+def test_with_few_logs_the_page_of_predictions_says_how_many_are_needed(
+    browser: httpx.Client, store: MemoryStore
+) -> None:
+    take_in(store)
+    shown = browser.get("/logs/predictions").text
+    assert "2 executions with logs, and 100" in shown
+
+
+def test_the_page_of_predictions_shows_models_errors_and_where_not_to_trust_them(
+    browser: httpx.Client, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("sklearn")
+    monkeypatch.setattr(kept, "HOW", How(with_paper=False, forest=5))
+    store.job_logs.add_program_logs(made_logs(160))
+    assert 'href="/logs/predictions"' in browser.get("/logs").text
+    shown = browser.get("/logs/predictions").text
+    for part in ("Models beside each other", "predicted over measured", "predicted / measured, by key", "not to trust"):
+        assert part in shown
