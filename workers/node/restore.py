@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from orchestrator.contracts.errors import JobFailure
@@ -22,7 +22,8 @@ class Change:
 
     path: str
     earlier: str
-    value: str
+    value: str | None
+    """None: the kernel changes it along with another one, and what to is not known yet."""
 
 
 class Changes:
@@ -34,12 +35,15 @@ class Changes:
 
     def make(self, writes: Iterable[Write]) -> None:
         """Write down what all these files hold, then change them. Raises JobFailure (study) when one cannot be."""
-        changes = [self._planned(write) for write in writes]
-        changes = [change for change in changes if change.earlier != change.value]
-        if changes:
-            self._keep([*self._made(), *changes])
+        changes = [change for write in writes for change in self._planned(write)]
+        if not changes:
+            return
+        made = self._made()
+        self._keep([*made, *changes])
         for change in changes:
             self._do(change)
+        if any(change.value is None for change in changes):
+            self._keep([*made, *(change for change in map(_known, changes) if change.value != change.earlier)])
 
     def restore(self) -> list[str]:
         """Put back exactly what was found, the last change first; what could not be put back, a line each.
@@ -60,13 +64,18 @@ class Changes:
         self._keep([one.change for one in reversed(undone) if one.again])
         return [one.problem for one in undone if one.problem is not None]
 
-    def _planned(self, write: Write) -> Change:
+    def _planned(self, write: Write) -> list[Change]:
+        """What moves along stands first, to be put back last; nothing when the file holds the value already."""
         try:
-            return Change(path=str(write.path), earlier=_held(write.path), value=write.value)
+            change = Change(path=str(write.path), earlier=_held(write.path), value=write.value)
+            moved = [Change(path=str(path), earlier=_held(path), value=None) for path in write.moves]
         except OSError as problem:
             raise _cannot(write.path, write.value, problem) from problem
+        return [*moved, change] if change.earlier != change.value else []
 
     def _do(self, change: Change) -> None:
+        if change.value is None:
+            return
         path = Path(change.path)
         try:
             self._hands.write(path, change.value)
@@ -81,7 +90,7 @@ class Changes:
         path, earlier = Path(change.path), change.earlier
         try:
             now = _held(path)
-            ours = ours or now == change.value
+            ours = ours or change.value is None or now == change.value
             if ours and now != earlier:
                 self._hands.write(path, earlier)
                 now = _held(path)
@@ -130,6 +139,11 @@ class _Undone:
     """The system refused: worth another try at the next start."""
     clamped: bool = False
     """The system took it, and made something else of it."""
+
+
+def _known(change: Change) -> Change:
+    """With what the kernel made of a file that it changed along with another one."""
+    return change if change.value is not None else replace(change, value=_held(Path(change.path)))
 
 
 def _held(path: Path) -> str:

@@ -155,6 +155,45 @@ def test_a_bound_that_is_clamped_until_turbo_is_back_is_put_back_all_the_same(xe
     assert contents(xeon) == before
 
 
+class Preferring(Kernel):
+    """As amd-pstate-epp: the governor performance sets the energy preference, and no other one sets it back."""
+
+    def write(self, path: Path, value: str) -> None:
+        super().write(path, value)
+        if (path.name, value) == ("scaling_governor", "performance"):
+            (path.parent / "energy_performance_preference").write_text("performance\n")
+
+
+def test_what_the_kernel_changes_along_with_a_governor_is_put_back_as_well(xeon: Path, tmp_path: Path) -> None:
+    before = contents(xeon)
+    _apply(xeon, tmp_path, Preferring())
+    assert preferences(xeon) == ["performance"] * 4
+    assert Changes(tmp_path, Preferring()).restore() == []
+    assert contents(xeon) == before
+
+
+@pytest.mark.parametrize("step", range(STEPS))
+def test_also_when_it_was_killed_before_anybody_saw_what_that_was(step: int, xeon: Path, tmp_path: Path) -> None:
+    before = contents(xeon)
+    _die(lambda: _apply(xeon, tmp_path, Preferring(die_at=step)))
+    assert Changes(tmp_path, Preferring()).restore() == []
+    assert contents(xeon) == before
+
+
+def test_a_preference_that_somebody_else_sets_meanwhile_is_left(xeon: Path, tmp_path: Path) -> None:
+    _apply(xeon, tmp_path, Preferring())
+    theirs = xeon / "sys/devices/system/cpu/cpu0/cpufreq/energy_performance_preference"
+    theirs.write_text("power\n")
+    (problem,) = Changes(tmp_path, Preferring()).restore()
+    assert "somebody else set it to power" in problem
+    assert preferences(xeon) == ["power", *["balance_performance"] * 3]
+
+
+def preferences(root: Path) -> list[str]:
+    files = sorted(root.glob("sys/devices/system/cpu/cpu*/cpufreq/energy_performance_preference"))
+    return [file.read_text().strip() for file in files]
+
+
 def test_what_the_system_refuses_to_take_back_waits_for_the_next_start(xeon: Path, tmp_path: Path) -> None:
     class Stubborn(Kernel):
         def write(self, path: Path, value: str) -> None:

@@ -8,6 +8,9 @@ from pathlib import Path
 from workers.node.facts import files
 from workers.node.facts.processor import CPUS
 
+ENERGY_PREFERENCE = "energy_performance_preference"
+"""Of intel_pstate and amd-pstate-epp."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scaling:
@@ -110,5 +113,5 @@ def _one(folder: Path) -> Scaling:
         available_khz=tuple(int(step) for step in files.words(folder / "scaling_available_frequencies")),
         minimum_khz=files.number(folder / "scaling_min_freq"),
         maximum_khz=files.number(folder / "scaling_max_freq"),
-        energy_preference=files.text(folder / "energy_performance_preference"),
+        energy_preference=files.text(folder / ENERGY_PREFERENCE),
     )

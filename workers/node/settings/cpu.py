@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from orchestrator.contracts.preparation import AS_IS, Frequency, Switch
 from workers.node.facts import files
-from workers.node.facts.frequency import Scaling, listed
+from workers.node.facts.frequency import ENERGY_PREFERENCE, Scaling, listed
 from workers.node.settings.steps import Facts, NoOp, Planned, Refusal, Wanted, Write, already, as_is
 
 NO_CPUFREQ = "this machine has no cpufreq (most virtual machines have none)"
@@ -63,7 +63,9 @@ def governor(facts: Facts, wanted: Wanted) -> Iterator[Planned]:
         elif found.governor == name:
             yield already("governor", name)
         elif name in found.governors:
-            yield Write(setting="governor", path=found.folder / "scaling_governor", value=name)
+            # amd-pstate-epp: the governor performance sets the preference, and no other governor sets it back.
+            moves = () if found.energy_preference is None else (found.folder / ENERGY_PREFERENCE,)
+            yield Write(setting="governor", path=found.folder / "scaling_governor", value=name, moves=moves)
         else:
             reason = f"CPU {found.cpu} has no governor {name}; it offers {', '.join(found.governors) or 'none'}"
             yield Refusal(setting="governor", reason=reason, remedy="governor: as_is")

@@ -25,6 +25,8 @@ class Write:
     setting: str
     path: Path
     value: str
+    moves: tuple[Path, ...] = ()
+    """Files that the kernel may change along with it, and not back with it: journalled and put back as well."""
 
     def __str__(self) -> str:
         return f"write {self.value} to {self.path}"
