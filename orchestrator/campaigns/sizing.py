@@ -13,6 +13,7 @@ from functools import lru_cache
 from statistics import fmean
 from typing import Any
 
+from orchestrator.contracts.analyses import FLAGGED
 from orchestrator.contracts.campaigns import Configuration
 from orchestrator.contracts.errors import ConflictError, RequestError
 from orchestrator.contracts.nodes import NodeState
@@ -106,7 +107,7 @@ def _in_hours(store: Store, campaign_id: int, settings: Collection[int], hours: 
 
 def _for_power(store: Store, campaign_id: int, found: Sequence[Configuration], target: float) -> int:
     """Enough for the weakest of the flags."""
-    flagged = [one for one in found if one.verdict == "multimodal" and one.bic_gap is not None]
+    flagged = [one for one in found if one.verdict == FLAGGED and one.bic_gap is not None]
     if not flagged:
         raise ConflictError("power: none of these configurations is multimodal, so there is nothing to see again")
     weakest = sorted(flagged, key=lambda one: one.bic_gap or 0.0)[:WEAKEST]

@@ -18,6 +18,7 @@ from orchestrator.cli import tables
 from orchestrator.cli.files import write_whole
 from orchestrator.cli.watch import watch
 from orchestrator.client import Client
+from orchestrator.contracts.analyses import FLAGGED
 from orchestrator.contracts.campaigns import Configuration, Progress, State
 from orchestrator.contracts.confirmations import Outcome
 from orchestrator.contracts.errors import MissingPartError
@@ -103,12 +104,12 @@ def _measure_again(
     say: Callable[[str], None],
 ) -> tuple[Progress | None, Sequence[Repeated]]:
     """Re-run the flagged configurations once, and say for each whether its verdict held."""
-    flagged = [one for one in found if one.verdict == tables.FLAGGED]
+    flagged = [one for one in found if one.verdict == FLAGGED]
     if not flagged:
         say("Nothing is flagged, so nothing is re-run.")
         return None, ()
     say(f"Measuring {words.counted(len(flagged), 'flagged configuration')} again.")
-    child, _ = client.rerun(first.campaign.id, flag=tables.FLAGGED, seed=RERUN_SEED)
+    child, _ = client.rerun(first.campaign.id, flag=FLAGGED, seed=RERUN_SEED)
     again = watch(client, child.id, console)
     repeated = repetition.pairs(flagged, client.configurations(child.id))
     for pair in repeated:

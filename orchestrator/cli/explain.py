@@ -9,12 +9,11 @@ import click
 
 from orchestrator.cli import endpoint, printing
 from orchestrator.cli.endpoint import Service
+from orchestrator.contracts.analyses import FLAGGED
 from orchestrator.contracts.errors import RequestError
 
 if TYPE_CHECKING:
     from analysis.attribution import Explanation
-
-FLAGGED = "multimodal"
 
 
 @click.command("explain")

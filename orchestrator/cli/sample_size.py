@@ -105,26 +105,32 @@ def sample_size(  # noqa: PLR0917 - one parameter per option of the command
       modescope sample-size pilot.csv --curve --centred --quantiles 0.1,0.5,0.9 --out curves.csv
       modescope sample-size --model 'normal:0.3,100,4;0.7,140,6' --json
     """
-    wanted = sizes.Target(
-        quantiles=quantiles, share=target, scale=scale, centred=centred, estimator=estimator, max_n=max_n
-    )
     _check_model(file, model, forced=family is not None or components is not None)
     if not curve and max_n < FEWEST:
         raise click.UsageError(f"--max-n must be at least {FEWEST}: with fewer runs no model can be chosen.")
-    table, found = _answers(
-        file,
-        model,
-        sizes.Question(
-            target=wanted,
-            options=_options(family, likelihood, floor),
-            components=components,
-            resamples=0 if curve else resamples,
-            seed=seed,
+    question = sizes.Question(
+        target=sizes.Target(
+            quantiles=quantiles, share=target, scale=scale, centred=centred, estimator=estimator, max_n=max_n
         ),
-        labels=labels,
-        value=value,
-        processes=processes,
+        options=_options(family, likelihood, floor),
+        components=components,
+        resamples=0 if curve else resamples,
+        seed=seed,
     )
+    table, found = _answers(file, model, question, labels=labels, value=value, processes=processes)
+    _tell_all(table, found, question.target, curve=curve, out=out, json_wanted=json_wanted)
+
+
+def _tell_all(
+    table: Table,
+    found: Iterable[sizes.Answer | Failure],
+    wanted: sizes.Target,
+    *,
+    curve: bool,
+    out: Path | None,
+    json_wanted: bool,
+) -> None:
+    """CSV, or one line of JSON, or both; what is to be said beside them goes to stderr."""
     layout = sample_size_rows.curve(wanted) if curve else sample_size_rows.summary(wanted)
     with ExitStack() as files:
         write = None if json_wanted and out is None else _writer(files, out, (*table.label_names, *layout.columns))

@@ -9,11 +9,11 @@ from rich.table import Table
 
 from orchestrator import words
 from orchestrator.contracts.access import AuditLine, Token
+from orchestrator.contracts.analyses import FLAGGED
 from orchestrator.contracts.campaigns import Campaign, Configuration, NodeShare
 from orchestrator.contracts.nodes import Node
 from orchestrator.contracts.rates import NodeRate
 
-FLAGGED = "multimodal"
 _COLOURS = {FLAGGED: "bold yellow", "undecided": "cyan"}
 
 

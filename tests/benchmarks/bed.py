@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import tempfile
 import time
@@ -73,7 +72,6 @@ class Bed:
 @contextmanager
 def made() -> Iterator[Bed]:
     """A bed with a migrated, empty ledger."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # `timeout` must not leave servers behind
     with private_postgres() as cluster, tempfile.TemporaryDirectory(prefix="ms-bench-", dir="/var/tmp") as name:
         postgres.create_database(cluster)
         schema.upgrade(cluster.url())

@@ -12,7 +12,7 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from orchestrator.embedded import postgres, postgres_programs
+from orchestrator.embedded import postgres, postgres_programs, stopping
 from orchestrator.embedded.accounts import service_account
 from orchestrator.embedded.children import Child, end
 from orchestrator.store import schema
@@ -22,22 +22,33 @@ _numbers = count()
 
 @contextmanager
 def private_postgres(**options: str) -> Iterator[postgres.Cluster]:
-    """Started for this benchmark, gone with all its data afterwards; `options` overrule the service's own."""
+    """Started for this benchmark, gone with all its data afterwards, also after Ctrl-C and after `timeout`.
+
+    `options` overrule the service's own.
+    """
+    with stopping.on_request(), _folder() as folder:
+        account = service_account()
+        cluster = postgres.prepare(
+            data=folder / "postgres",
+            sockets=folder / "sockets",
+            programs=postgres_programs.usable(account, copy_to=folder / "programs"),
+            account=account,
+        )
+        child = Child(postgres.part(cluster, folder / "postgres.log", **options))
+        try:
+            child.wait_until(lambda: postgres.ready(cluster))
+            yield cluster
+        finally:
+            end([child])
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="ms-bench-", dir="/var/tmp"))
     folder.chmod(0o711)
-    account = service_account()
-    cluster = postgres.prepare(
-        data=folder / "postgres",
-        sockets=folder / "sockets",
-        programs=postgres_programs.usable(account, copy_to=folder / "programs"),
-        account=account,
-    )
-    child = Child(postgres.part(cluster, folder / "postgres.log", **options))
     try:
-        child.wait_until(lambda: postgres.ready(cluster))
-        yield cluster
+        yield folder
     finally:
-        end([child])
         shutil.rmtree(folder)
 
 
