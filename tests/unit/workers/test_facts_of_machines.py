@@ -116,6 +116,19 @@ def test_disks_that_others_published(
     assert (found.rotational, found.can_discard) == (False, True)
 
 
+def test_a_btrfs_is_on_the_device_that_it_was_mounted_from(tmp_path: Path) -> None:
+    root = unpack("published-threadripper-nvme", tmp_path)
+    (root / "proc/self/mountinfo").write_text("29 1 0:27 /root / rw,relatime - btrfs /dev/nvme0n1p3 rw,ssd\n")
+    assert tunable.read(root, Path("/")).device is None
+    (root / "sys/class/block/nvme0n1p3").mkdir(parents=True)
+    (root / "sys/class/block/nvme0n1p3/dev").write_text("259:3\n")
+    (root / "sys/block/nvme0n1/nvme0n1p3").mkdir()
+    (root / "sys/dev/block/259:3").symlink_to("../../block/nvme0n1/nvme0n1p3")
+    found = tunable.read(root, Path("/")).device
+    assert found is not None
+    assert (found.name, found.can_discard) == ("nvme0n1", True)
+
+
 def test_sectors_are_counted_across_the_blanks_of_a_stat_file(tmp_path: Path) -> None:
     stat = unpack("published-kunpeng-sata-ssd", tmp_path) / "sys/block/sdb/stat"
     assert parse_sectors(stat.read_text()) == (1228, 9_970_344)

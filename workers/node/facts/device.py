@@ -15,6 +15,8 @@ from workers.node.facts import files
 SMARTCTL_TIMEOUT_S = 10.0
 LIFE_LEFT = ("Wear_Leveling_Count", "Media_Wearout_Indicator", "SSD_Life_Left")
 """What SATA makers call it; the normalised value falls from 100."""
+ANONYMOUS = "0:"
+"""How numbers begin that stand for no device (tmpfs, NFS, overlay, btrfs)."""
 SECTOR_BYTES = 512
 """Of /sys/block/*/stat and /proc/diskstats, whatever the device's own sectors are."""
 
@@ -47,6 +49,14 @@ class Wear:
     used_percent: int | None
     """May pass 100 (NVMe "percentage used")."""
     written_bytes: int | None
+
+
+def number_of(root: Path, mounted: str, source: str) -> str:
+    """The number of a mount's device: mountinfo's own, but for btrfs, whose subvolumes have numbers of no device."""
+    if not mounted.startswith(ANONYMOUS):
+        return mounted
+    name = (root / source.lstrip("/")).resolve().name
+    return files.text(root / "sys/class/block" / name / "dev") or mounted
 
 
 def read(root: Path, number: str) -> Device | None:

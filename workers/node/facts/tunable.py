@@ -40,7 +40,7 @@ def read(root: Path, target: Path, raw: tuple[str, Path] | None = None) -> Tunab
     """Of the machine whose files are under `root`; `raw`: name and path of the target's dedicated device."""
     mount = filesystem.read(root, target)
     own = None if raw is None else dedicated.read(root, *raw)
-    below = None if mount is None else device.read(root, mount.device)
+    below = None if mount is None else device.read(root, device.number_of(root, mount.device, mount.source))
     smt_path = root / CPUS / "smt/control"
     return Tunable(
         smt=files.text(smt_path),
