@@ -7,7 +7,7 @@ These predictions, made without the jobs they are about, are also what intervals
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -67,13 +67,16 @@ def train(
     report: Report,
 ) -> Trained:
     """Learn from the training jobs, (n,), with `size` trees; nothing of the others is looked at."""
-    make = _Maker(size=size or TREES, seed=seed, processes=processes)
+    size = size or TREES
+    make = _Maker(size=size, seed=seed, processes=processes)
+    # How far trees are to be trusted half as many tell as well; the folds take most of the time.
+    make_fold = replace(make, size=max(size // 2, 1))
     missed = np.log(jobs.throughput) - table.weighted
     usable = np.flatnonzero(training & np.isfinite(missed))
     honest = np.full(len(jobs), np.nan)
     for number, (before, after) in enumerate(_folds(usable), start=1):
         report(f"trees: validation {number} of {FOLDS}, on {len(after)} jobs")
-        honest[after] = make.fitted(table, missed, before).predict(_filled(table.values[after]))
+        honest[after] = make_fold.fitted(table, missed, before).predict(_filled(table.values[after]))
     trust = {name: _trust(jobs, table, honest, name) for name in sorted(set(jobs.directions))}
     report("trees: the whole training period")
     regressor = make.fitted(table, missed, usable) if len(usable) >= FEWEST else None
