@@ -7,6 +7,7 @@ from analysis.criticality.inconsistency import LAGS, TIES, Inconsistency, Ties, 
 from analysis.criticality.labels import Rule, critical, reaches
 from analysis.criticality.learning import STANDARDS, Options, Standard, Trained, applied, exported, train
 from analysis.criticality.model import BadModelError, Model, from_json
+from analysis.criticality.persistence import Persistence, persistent
 from analysis.criticality.splits import SPLITS, Split
 from analysis.criticality.tellers import Teller, tellers
 from analysis.criticality.trace import Samples, Trace
@@ -25,6 +26,7 @@ __all__ = [
     "Inconsistency",
     "Model",
     "Options",
+    "Persistence",
     "Plan",
     "Quality",
     "Rule",
@@ -42,6 +44,7 @@ __all__ = [
     "frequencies",
     "from_json",
     "of_sets",
+    "persistent",
     "pooled",
     "prepare",
     "quality",

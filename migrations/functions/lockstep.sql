@@ -138,3 +138,25 @@ CREATE FUNCTION give_up_rounds() RETURNS void LANGUAGE sql AS $$
             AND NOT (h.state = 'queued' AND h.pinned_node_id IN (
                 SELECT o.id FROM gone AS o WHERE o.campaign_id = g.campaign_id)));
 $$;
+
+-- Keep that rounds wait for a node again and again, or do so no more; true, and an event, when that is news.
+CREATE FUNCTION keep_critical(
+    p_campaign integer, p_node text, p_named boolean, p_since double precision, p_rounds integer, p_critical integer,
+    p_chance double precision, p_differs text, p_message text
+) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    v_node integer := (SELECT id FROM nodes WHERE name = p_node FOR NO KEY UPDATE);  -- two controllers, one after the other
+    v_new boolean := p_named IS DISTINCT FROM coalesce((
+        SELECT k.named FROM critical_nodes AS k WHERE k.campaign_id = p_campaign AND k.node_id = v_node), false);
+BEGIN
+    INSERT INTO critical_nodes (campaign_id, node_id, named, since, rounds, critical, chance, differs)
+    VALUES (p_campaign, v_node, p_named, to_timestamp(p_since), p_rounds, p_critical, p_chance, p_differs)
+    ON CONFLICT (campaign_id, node_id) DO UPDATE
+    SET named = EXCLUDED.named, since = EXCLUDED.since, rounds = EXCLUDED.rounds, critical = EXCLUDED.critical,
+        chance = EXCLUDED.chance, differs = EXCLUDED.differs;
+    IF v_new THEN
+        UPDATE critical_nodes SET told_at = clock_timestamp() WHERE campaign_id = p_campaign AND node_id = v_node;
+        PERFORM tell('node_critical', p_message, p_campaign, v_node);
+    END IF;
+    RETURN v_new;
+END $$;

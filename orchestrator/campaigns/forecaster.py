@@ -1,6 +1,7 @@
 """Beside the controller's passes: how fast nodes are, and how long campaigns will take, told again and again.
 
-It decides nothing, so it needs no lock: two controllers find the same, and a change is told once (`Rates.keep`).
+It decides nothing, so it needs no lock: two controllers find the same, and a change is told once (`Rates.keep`). In the
+same turns rounds are watched (`round_watch`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import time
 import numpy as np
 
 from orchestrator.campaigns import forecast
+from orchestrator.campaigns.round_watch import RoundWatch
 from orchestrator.campaigns.speed import Speed
 from orchestrator.contracts.errors import ModescopeError
 from orchestrator.store.ports import Store
@@ -29,16 +31,18 @@ class Forecaster:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._speeds: dict[int, Speed] = {}
+        self._rounds = RoundWatch(store)
 
     def run(self, stopping: threading.Event) -> None:
         """Turn after turn until told to stop; what goes wrong is logged, and never the controller's matter."""
         took_s = 0.0
         while not stopping.wait(max(EVERY_S, took_s / SHARE)):
             begin = time.thread_time()
-            try:
-                self.once()
-            except ModescopeError as error:
-                logger.warning("rates: %s", error)
+            for turn, what in ((self.once, "rates"), (self._rounds.once, "rounds")):
+                try:
+                    turn()
+                except ModescopeError as error:
+                    logger.warning("%s: %s", what, error)
             took_s = time.thread_time() - begin
 
     def once(self) -> None:

@@ -36,6 +36,7 @@ from orchestrator.contracts.figures import Figures
 from orchestrator.contracts.findings import ConfigurationPage, EngineUse, Outcome, RunPage, Summary
 from orchestrator.contracts.job_logs import FileSystem, FileSystemSample, LogCounts, ProgramLog, ScheduledJob
 from orchestrator.contracts.jobs import Assignment, Ending, Failure, HandedOver, Job, LineUp, Renewal, State
+from orchestrator.contracts.lockstep import CriticalNode, Finish
 from orchestrator.contracts.nodes import Hello, Node
 from orchestrator.contracts.overviews import NodeWork, Overview, Pace
 from orchestrator.contracts.rates import Completion, Forecast, FoundRate, NodeRate, OpenWork
@@ -443,6 +444,22 @@ class Rates(Protocol):
         """The same, of every campaign that is not over."""
 
 
+class Lockstep(Protocol):
+    """Rounds that were begun together, and who held them up."""
+
+    def finished(self, campaign_id: int, *, jobs: int) -> list[Finish]:
+        """Valid runs of the newest `jobs` jobs in lockstep that are done and were given an instant, by that."""
+
+    def keep(self, campaign_id: int, found: CriticalNode, message: str) -> bool:
+        """Keep that a node is critical again and again, or is so no more; an event when that is news, and True then.
+
+        Told twice, by two controllers or after a restart, it is one event.
+        """
+
+    def critical(self, campaign_id: int) -> list[CriticalNode]:
+        """Nodes that were told, by name; also those that are critical no more."""
+
+
 class JobLogs(Protocol):
     """Logs of jobs that ran elsewhere. Adding the same again changes nothing."""
 
@@ -506,6 +523,8 @@ class Store(Protocol):
     def overviews(self) -> Overviews: ...
     @property
     def rates(self) -> Rates: ...
+    @property
+    def lockstep(self) -> Lockstep: ...
     @property
     def job_logs(self) -> JobLogs: ...
 

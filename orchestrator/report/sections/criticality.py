@@ -27,5 +27,6 @@ def gather(subject: Subject) -> Section | None:
     found = criticality.nodes_of(subject.store, subject.campaign.id)
     if found.rounds < FEWEST_ROUNDS:
         return None
+    title = "Who holds rounds up" if found.lockstep else "Who would hold rounds up"
     content = Content(found=found, picture=critical_nodes.picture(found.nodes))
-    return Section(title="Who would hold rounds up", template="criticality.html", content=content)
+    return Section(title=title, template="criticality.html", content=content)

@@ -12,6 +12,7 @@ from orchestrator.store.memory.access import Access
 from orchestrator.store.memory.analyses import Analyses
 from orchestrator.store.memory.campaigns import Campaigns
 from orchestrator.store.memory.control import Control
+from orchestrator.store.memory.critical_nodes import Lockstep
 from orchestrator.store.memory.findings import Findings
 from orchestrator.store.memory.flags import Flags
 from orchestrator.store.memory.job_logs import JobLogs
@@ -49,6 +50,7 @@ class MemoryStore:
         self.access: ports.Access = Access(self.tables, act)
         self.overviews: ports.Overviews = Overviews(self.tables)
         self.rates: ports.Rates = Rates(self.tables)
+        self.lockstep: ports.Lockstep = Lockstep(self.tables)
         self.job_logs: ports.JobLogs = JobLogs(self.tables)
 
     def on_behalf_of(self, act: Act) -> MemoryStore:

@@ -21,6 +21,7 @@ from orchestrator.contracts.engines import IMPORTED
 from orchestrator.contracts.errors import NotFoundError
 from orchestrator.contracts.job_logs import FileSystem, FileSystemSample, ProgramLog, ScheduledJob
 from orchestrator.contracts.jobs import Failure, PlannedJob
+from orchestrator.contracts.lockstep import CriticalNode
 from orchestrator.contracts.nodes import Hello, NodeState
 from orchestrator.contracts.rates import Forecast, NodeRate
 from orchestrator.contracts.rounds import Round
@@ -252,6 +253,8 @@ class Tables:
         self.node_rates: dict[tuple[int, str], NodeRate] = {}
         """By campaign and node; so is when a change of the rate was told last."""
         self.rates_told_at: dict[tuple[int, str], float] = {}
+        self.critical_nodes: dict[tuple[int, str], CriticalNode] = {}
+        """By campaign and node."""
         self.forecasts: dict[int, tuple[float, Forecast]] = {}
         """Campaign -> when it was told, and what."""
         self.tokens: dict[str, Token] = {}

@@ -18,6 +18,7 @@ from orchestrator.store.postgres.findings import PostgresFindings
 from orchestrator.store.postgres.flags import PostgresFlags
 from orchestrator.store.postgres.job_logs import PostgresJobLogs
 from orchestrator.store.postgres.jobs import PostgresJobs
+from orchestrator.store.postgres.lockstep import PostgresLockstep
 from orchestrator.store.postgres.nodes import PostgresNodes
 from orchestrator.store.postgres.overviews import PostgresOverviews
 from orchestrator.store.postgres.rates import PostgresRates
@@ -50,6 +51,7 @@ class PostgresStore:
         self.access = PostgresAccess(self._database, act)
         self.overviews = PostgresOverviews(self._database)
         self.rates = PostgresRates(self._database)
+        self.lockstep = PostgresLockstep(self._database)
         self.job_logs = PostgresJobLogs(self._database)
 
     def on_behalf_of(self, act: Act) -> PostgresStore:

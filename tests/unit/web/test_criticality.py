@@ -11,7 +11,7 @@ import httpx
 import numpy as np
 import pytest
 
-from orchestrator.campaigns import criticality
+from orchestrator.campaigns import criticality, side_by_side
 from orchestrator.design import study
 from orchestrator.design.submission import submission
 from orchestrator.store.memory import MemoryStore
@@ -86,9 +86,9 @@ def test_the_kth_run_of_a_node_is_in_round_k_as_long_as_two_nodes_have_one(store
     runs = store.campaigns.configuration(campaign_id, setting.setting_id, setting.mode).runs
     of_one = [run for run in runs if run.node == "n1"]
     few = [run for run in runs if run.node == "n2"][:3]
-    rounds = criticality.in_rounds([*of_one, *few])
+    rounds = side_by_side.put_together([*of_one, *few])
     assert [number for number, run in rounds if run.node == "n1"] == [0, 1, 2]
-    assert criticality.in_rounds(of_one) == []
+    assert side_by_side.put_together(of_one) == []
 
 
 def test_the_page_and_the_api_and_the_report_tell_it(store: MemoryStore, browser: httpx.Client) -> None:
