@@ -6,8 +6,10 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Annotated, TypeVar
 
-from fastapi import Header
+from fastapi import Depends, Header
 from starlette.responses import Response
+
+from orchestrator.api.access import CampaignId, Ledger
 
 Answer = TypeVar("Answer")
 
@@ -24,3 +26,21 @@ def unless_had(version: str, had: str | None, response: Response, make: Callable
     answer = make()
     (answer if isinstance(answer, Response) else response).headers.update(headers)
     return answer
+
+
+class OfCampaign:
+    """Answers about a campaign, sent again only when the campaign has changed."""
+
+    def __init__(
+        self, campaign_id: CampaignId, store: Ledger, response: Response, if_none_match: IfNoneMatch = None
+    ) -> None:
+        self._version = store.campaigns.version(campaign_id)
+        self._had = if_none_match
+        self._response = response
+
+    def __call__(self, make: Callable[[], Answer]) -> Answer | Response:
+        """What `make` returns, unless the caller has it."""
+        return unless_had(self._version, self._had, self._response, make)
+
+
+UnlessHad = Annotated[OfCampaign, Depends()]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request
 
 from orchestrator.api import openapi, paging
 from orchestrator.api.access import CampaignId, Ledger, may
-from orchestrator.api.caching import IfNoneMatch, unless_had
+from orchestrator.api.caching import UnlessHad
 from orchestrator.api.models import Page
 from orchestrator.contracts.access import Scope
 from orchestrator.contracts.campaigns import Configuration
@@ -24,6 +24,7 @@ router = APIRouter(
 )
 SettingId = Annotated[int, Path(ge=1, lt=2**31)]
 WORD = r"^[^\x00-\x1f\x7f]*$"
+Mode = Annotated[str, Path(max_length=200, pattern=WORD)]
 Word = Annotated[str | None, Query(max_length=200, pattern=WORD)]
 LEVEL = "level."
 MOST_LEVELS = 20
@@ -45,13 +46,12 @@ def of_campaign(
     *,
     campaign_id: CampaignId,
     store: Ledger,
-    response: Response,
+    answer: UnlessHad,
     levels: Levels,
     verdict: Word = None,
     mode: Word = None,
     cursor: paging.Cursor = None,
     limit: paging.Limit = paging.PAGE,
-    if_none_match: IfNoneMatch = None,
 ) -> Any:
     """A campaign's configurations in order of setting and mode; those with this verdict, mode, `level.FACTOR=LEVEL`."""
     behind = paging.after(cursor, int, str)
@@ -67,23 +67,10 @@ def of_campaign(
         )
         return paging.page(found, limit, lambda one: (one.ordinal, one.mode))
 
-    return unless_had(store.campaigns.version(campaign_id), if_none_match, response, make)
+    return answer(make)
 
 
 @router.get("/{setting_id}/{mode}", response_model=ConfigurationPage)
-def one(
-    *,
-    campaign_id: CampaignId,
-    setting_id: SettingId,
-    mode: Annotated[str, Path(max_length=200, pattern=WORD)],
-    store: Ledger,
-    response: Response,
-    if_none_match: IfNoneMatch = None,
-) -> Any:
+def one(campaign_id: CampaignId, setting_id: SettingId, mode: Mode, store: Ledger, answer: UnlessHad) -> Any:
     """One configuration: its fit (all candidates with their BIC, density modes) and its runs in order of start."""
-    return unless_had(
-        store.campaigns.version(campaign_id),
-        if_none_match,
-        response,
-        lambda: store.campaigns.configuration(campaign_id, setting_id, mode),
-    )
+    return answer(lambda: store.campaigns.configuration(campaign_id, setting_id, mode))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Query
 
 from analysis.attribution import Explanation
 from orchestrator.api import openapi
 from orchestrator.api.access import CampaignId, Ledger, may
-from orchestrator.api.caching import IfNoneMatch, unless_had
-from orchestrator.api.routers.configurations import WORD, SettingId
+from orchestrator.api.caching import UnlessHad
+from orchestrator.api.routers.configurations import Mode, SettingId
 from orchestrator.campaigns import attribution
 from orchestrator.contracts.access import Scope
 
@@ -30,16 +30,10 @@ def explanation(
     *,
     campaign_id: CampaignId,
     setting_id: SettingId,
-    mode: Annotated[str, Path(max_length=200, pattern=WORD)],
+    mode: Mode,
     store: Ledger,
-    response: Response,
+    answer: UnlessHad,
     discard: Annotated[int | None, Query(ge=0, le=MOST_DISCARDED, description=DISCARD)] = None,
-    if_none_match: IfNoneMatch = None,
 ) -> Any:
     """What goes with the modes: nodes, time, what was observed around the runs; and how independent these are."""
-    return unless_had(
-        f"{store.campaigns.version(campaign_id)}-{discard}",
-        if_none_match,
-        response,
-        lambda: attribution.explained(store, campaign_id, setting_id, mode, discard=discard),
-    )
+    return answer(lambda: attribution.explained(store, campaign_id, setting_id, mode, discard=discard))

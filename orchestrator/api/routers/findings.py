@@ -7,12 +7,12 @@ from http import HTTPStatus
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Header, Path, Response
+from fastapi import APIRouter, Header, Response
 
 from orchestrator.api import atlas, openapi
 from orchestrator.api.access import CampaignId, Ledger, may
-from orchestrator.api.caching import IfNoneMatch, unless_had
-from orchestrator.api.routers.configurations import WORD, SettingId
+from orchestrator.api.caching import UnlessHad
+from orchestrator.api.routers.configurations import Mode, SettingId
 from orchestrator.campaigns.calibration import calibration
 from orchestrator.contracts.access import Scope
 from orchestrator.contracts.calibration import Calibration
@@ -34,8 +34,7 @@ AcceptEncoding = Annotated[str, Header(max_length=200)]
 def whole_design(
     campaign_id: CampaignId,
     store: Ledger,
-    response: Response,
-    if_none_match: IfNoneMatch = None,
+    answer: UnlessHad,
     accept_encoding: AcceptEncoding = "",
 ) -> Any:
     """Every configuration with its verdict, components, coefficient of variation and median, in columns."""
@@ -47,7 +46,7 @@ def whole_design(
             text, headers["content-encoding"] = gzip.compress(text, GZIP_LEVEL, mtime=0), "gzip"
         return Response(text, media_type="application/json", headers=headers)
 
-    return unless_had(store.campaigns.version(campaign_id), if_none_match, response, make)
+    return answer(make)
 
 
 @router.get("/summary")
@@ -67,22 +66,14 @@ def calibration_of(campaign_id: CampaignId, store: Ledger) -> Calibration:
     response_model=curves.Curves,
     responses=openapi.UNCHANGED | openapi.documented(HTTPStatus.CONFLICT),
 )
-def curves_of(
-    *,
-    campaign_id: CampaignId,
-    setting_id: SettingId,
-    mode: Annotated[str, Path(max_length=200, pattern=WORD)],
-    store: Ledger,
-    response: Response,
-    if_none_match: IfNoneMatch = None,
-) -> Any:
+def curves_of(campaign_id: CampaignId, setting_id: SettingId, mode: Mode, store: Ledger, answer: UnlessHad) -> Any:
     """What its charts draw: histogram, densities, distribution functions, runs in order, errors of quantiles."""
 
     def make() -> curves.Curves:
         page = store.campaigns.configuration(campaign_id, setting_id, mode)
         return curves.of(page, atlas.metric_of(store, store.campaigns.get(campaign_id)))
 
-    return unless_had(store.campaigns.version(campaign_id), if_none_match, response, make)
+    return answer(make)
 
 
 @router.get("/runs/{run_id}")

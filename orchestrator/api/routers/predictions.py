@@ -5,11 +5,11 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter
 
 from orchestrator.api import openapi
 from orchestrator.api.access import CampaignId, Ledger, may
-from orchestrator.api.caching import IfNoneMatch, unless_had
+from orchestrator.api.caching import UnlessHad
 from orchestrator.campaigns import predictions
 from orchestrator.campaigns.predictions import CampaignPredictions
 from orchestrator.contracts.access import Scope
@@ -23,11 +23,6 @@ router = APIRouter(
 
 
 @router.get("/predictions", response_model=CampaignPredictions)
-def of_campaign(
-    *, campaign_id: CampaignId, store: Ledger, response: Response, if_none_match: IfNoneMatch = None
-) -> Any:  # fmt: skip
+def of_campaign(campaign_id: CampaignId, store: Ledger, answer: UnlessHad) -> Any:
     """The predicted distribution of every configuration without a fit; a new campaign's takes seconds."""
-    version = store.campaigns.version(campaign_id)
-    return unless_had(
-        f"{version}-predictions", if_none_match, response, lambda: predictions.of_campaign(store, campaign_id)
-    )
+    return answer(lambda: predictions.of_campaign(store, campaign_id))

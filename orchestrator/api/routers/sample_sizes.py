@@ -5,13 +5,13 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Query, Response
+from fastapi import APIRouter, Depends, Query
 
 from analysis import sample_size as sizes
 from orchestrator.api import openapi
 from orchestrator.api.access import CampaignId, Ledger, may
-from orchestrator.api.caching import IfNoneMatch, unless_had
-from orchestrator.api.routers.configurations import WORD, SettingId
+from orchestrator.api.caching import UnlessHad
+from orchestrator.api.routers.configurations import Mode, SettingId
 from orchestrator.contracts.access import Scope
 from orchestrator.contracts.errors import RequestError
 from orchestrator.report import sample_sizes
@@ -55,12 +55,11 @@ def of_configuration(
     *,
     campaign_id: CampaignId,
     setting_id: SettingId,
-    mode: Annotated[str, Path(max_length=200, pattern=WORD)],
+    mode: Mode,
     store: Ledger,
-    response: Response,
+    answer: UnlessHad,
     target: Annotated[sizes.Target, Depends(_target)],
     resamples: Resamples = 0,
-    if_none_match: IfNoneMatch = None,
 ) -> Any:
     """How many runs are enough for the standard errors that are asked for, and Gamma against the number of runs."""
 
@@ -72,4 +71,4 @@ def of_configuration(
             )
         return sample_sizes.of(page, target, resamples=resamples)
 
-    return unless_had(store.campaigns.version(campaign_id), if_none_match, response, make)
+    return answer(make)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from orchestrator.api.access import CampaignId, Ledger, may
-from orchestrator.api.routers.configurations import WORD, SettingId
+from orchestrator.api.routers.configurations import Mode, SettingId
 from orchestrator.campaigns import counters
 from orchestrator.contracts.access import Scope
 from orchestrator.contracts.errors import ConflictError
 from orchestrator.web.rendering import page
 
 router = APIRouter(prefix="/campaigns/{campaign_id}", dependencies=[may(Scope.READ)])
-Mode = Annotated[str, Path(max_length=200, pattern=WORD)]
 
 
 @router.get("/configurations/{setting_id}/{mode}/counters")
