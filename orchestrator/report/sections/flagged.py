@@ -16,8 +16,8 @@ from orchestrator.contracts.campaigns import Configuration
 from orchestrator.report import histogram, units
 from orchestrator.report.section import Section, Subject
 
-PICTURES = 200
-"""At 25 kB a picture, a page with more of them is slow to open."""
+PICTURES = 60
+"""Thirty printed pages; the first 200 of a large campaign made 120,000 pixels before its next section."""
 
 Repeats = Mapping[tuple[int, str], list[repetition.Repeated]]
 
