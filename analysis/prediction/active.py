@@ -1,4 +1,4 @@
-"""What to measure next: what lowers the expected error of all that is left most, sure or not where it stands itself."""
+"""What to measure next: at first what fills the space, then what stands for most of all that is left."""
 
 from __future__ import annotations
 
@@ -32,21 +32,16 @@ def spread_out(names: Sequence[str], rows: Sequence[Sequence[str]], count: int, 
 
 
 def choose(predictor: Predictor, rows: Sequence[Sequence[str]], count: int) -> list[int]:
-    """`count` of the rows not measured yet, whose samples would lower the errors to expect of all rows most.
+    """`count` of the rows not measured yet, so that every row is as alike to a measured one as can be.
 
-    Errors count in widths of the predicted distributions, as the distance of Kolmogorov and Smirnov does, and no
-    more where they are as large as that: what is hopeless does not draw all runs to itself.
+    Alike by the covariances that the process of the median learnt: settings that differ in factors which hardly
+    matter stand for one another, and runs go where behaviour changes from one level to the next.
     """
     some = _some(len(rows), predictor.seed)
-    asked = [rows[at] for at in some]
-    found = predictor.predict(asked)
-    low, high = predictor.scale.to(found.quantiles[:, [LOW, HIGH]]).T
-    factors, process = predictor.measured.factors, predictor.members.median
-    width = np.maximum(high - low, 1e-9)
-    noise = np.pi / 2 * (width / 2.563) ** 2 / float(np.median(predictor.measured.runs))
-    covariance = process.covariance(factors.coordinates(factors.codes(asked)))
-    weight = 1 / (width**2 + found.deviation**2)
-    return [int(at) for at in some[_least_variance(covariance, noise, weight, min(count, len(some)))]]
+    process, factors = predictor.members.median, predictor.measured.factors
+    points = factors.coordinates(factors.codes([rows[at] for at in some]))
+    known = np.max(process.prior(points, predictor.measured.coordinates), axis=1)
+    return [int(at) for at in some[_standing_for_all(process.prior(points, points), known, min(count, len(some)))]]
 
 
 def expected_distance(predictor: Predictor, rows: Sequence[Sequence[str]]) -> Array:
@@ -70,4 +65,15 @@ def _least_variance(covariance: Array, noise: Array, weight: Array, count: int) 
         best = int(np.argmax(told))
         chosen.append(best)
         left -= np.outer(left[best], left[best]) / (left[best, best] + noise[best])
+    return np.array(chosen, dtype=np.int64)
+
+
+def _standing_for_all(alike: Array, known: Array, count: int) -> Indices:
+    """Greedy facility location (Nemhauser et al. 1978): each choice adds most to what all have in common with any."""
+    chosen: list[int] = []
+    for _ in range(count):
+        gain = np.sum(np.maximum(alike - known, 0.0), axis=1)
+        gain[chosen] = -1.0
+        chosen.append(int(np.argmax(gain)))
+        known = np.maximum(known, alike[chosen[-1]])
     return np.array(chosen, dtype=np.int64)

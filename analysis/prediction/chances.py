@@ -12,7 +12,7 @@ from analysis.mixture import Options, Selection
 from analysis.modality import dip_q_values, verdict
 from analysis.prediction.forest import Forest
 
-TREES = 200
+TREES = 100
 LEAF = 5
 # A gap in BIC of `CENTRE` is an even chance: between what flags with a dip and what flags alone (docs/method.md).
 CENTRE, WIDTH = 20.0, 10.0

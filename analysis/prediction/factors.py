@@ -90,8 +90,8 @@ class Factors:
         columns = [self.scaled(codes)]
         for one, other in self._pairs():
             unit = math.hypot(self.varying[one].scale, self.varying[other].scale)
-            left, right = codes[:, [one, other]].T / unit
-            columns.append(np.stack([left + right, left - right], axis=1))
+            left, right = codes[:, [one, other]].T
+            columns.append(np.stack([left + right, left - right], axis=1) / unit)
         return np.concatenate(columns, axis=1)
 
     @property

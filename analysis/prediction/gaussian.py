@@ -34,13 +34,9 @@ class Process:
         near = self.kernel.matrix(points, self.x, self.parameters[:-2])
         return np.asarray(near @ self.solved * self.unit + self.centre)
 
-    def covariance(self, points: Array) -> Array:
-        """The covariance of the first output at all pairs of points, given the rows."""
-        near = self.kernel.matrix(points, self.x, self.parameters[:-2])
-        half = solve_triangular(self.factor, near.T, lower=True, check_finite=False)
-        return np.asarray(
-            (self.kernel.matrix(points, points, self.parameters[:-2]) - half.T @ half) * self.unit[0] ** 2
-        )
+    def prior(self, points: Array, others: Array) -> Array:
+        """The covariances of pairs of points before anything is known of them, the largest being 1 or near it."""
+        return self.kernel.matrix(points, others, self.parameters[:-2])
 
     def mean_and_deviation(self, points: Array) -> tuple[Array, Array]:
         """`mean`, and the standard deviation of the first output without the noise of a sample, shape (points,)."""

@@ -19,21 +19,13 @@ from analysis.prediction.gaussian import Process
 from analysis.prediction.kernel import Kernel
 from analysis.prediction.quantiles import HIGH, LEVELS, LOW, MEDIAN
 
-NAMES = (
-    "trees, quantiles averaged",
-    "trees, pooled",
-    "coarse trees, pooled",
-    "Gaussian process",
-    "process and trees, quantiles averaged",
-    "process and trees, pooled",
-)
 # Trees see these levels: ten outputs tell where, how wide and of which shape a distribution is.
 SPLIT_LEVELS = slice(4, None, 10)
 SHAPES = 8
 # Configurations in a leaf of coarse trees: what many neighbours agree on.
 COARSE = 3
 # The processes condition on so many configurations at most: their cost grows with the cube.
-ROWS = 2500
+ROWS = 2000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,6 +139,7 @@ class Members:
             pooled(trees, quantiles),
             pooled(coarse, quantiles),
             median + self._shape(points),
+            # What the process of the median leaves over, by trees.
             median + residual @ self.residuals,
             median + pooled(residual, self.residuals),
         ]

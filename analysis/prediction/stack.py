@@ -108,9 +108,9 @@ def _reach_at_levels(parts: Sequence[_LeftOut], members: Array) -> Array:
     Of `n` levels that are known the next one is sqrt(1 + 1/n) times as far from their mean as they are from theirs.
     """
     if len(parts) == 1:
-        return np.sqrt(2) * _reach(parts, [members])
+        return np.asarray(np.sqrt(2) * _reach(parts, [members]))
     others = [_greedy([*parts[:at], *parts[at + 1 :]]) for at in range(len(parts))]
-    return np.sqrt(1 + 1 / len(parts)) * _reach(parts, others)
+    return np.asarray(np.sqrt(1 + 1 / len(parts)) * _reach(parts, others))
 
 
 def _greedy(parts: Sequence[_LeftOut]) -> Array:

@@ -9,6 +9,7 @@ pytest.importorskip("sklearn")
 
 from analysis.errors import BadSampleError
 from analysis.prediction import LEVELS, Modality, Predictor, Samples, Split, evaluate
+from analysis.prediction.active import choose
 from analysis.prediction.baselines import delaunay, nearest_neighbour
 from analysis.prediction.evaluate import auc
 from analysis.prediction.factors import Factors
@@ -132,6 +133,30 @@ def test_the_kernel_is_the_sum_over_interactions_and_its_slopes_are_its_slopes()
         step = np.zeros(6)
         step[place] = 1e-6
         assert np.allclose(slope, (kernel.matrix(x, x, at + step) - matrix) / 1e-6, atol=1e-4)
+
+
+def test_products_and_ratios_of_sizes_and_counts_are_coordinates_of_their_own() -> None:
+    factors = Factors.of(("size", "record", "mode"), [("4", "4", "a"), ("64", "4", "b"), ("64", "16", "a")])
+    found = factors.coordinates(factors.codes([("16", "4", "a"), ("4", "16", "a"), ("64", "16", "a")]))
+    assert found.shape == (3, len(factors.smooth)) == (3, 5)
+    assert found[0, 3] == found[1, 3] < found[2, 3]  # the products
+    assert found[0, 4] == found[2, 4] > found[1, 4]  # the ratios
+
+
+def test_bands_are_wider_at_a_level_that_was_never_measured(predictor: Predictor) -> None:
+    found = predictor.predict([("6", "64", "read", "a"), ("8", "64", "read", "a")])
+    width = np.log(found.high / found.low)[:, 49]
+    assert width[0] > width[1]
+
+
+def test_what_is_measured_next_stands_for_others_and_is_no_repetition_in_a_factor_that_does_not_matter() -> None:
+    names, rows = (*NAMES, "day"), [(*row, day) for row in ROWS for day in "xyz"]
+    samples = [sample for sample in drawn(20) for _ in "xyz"]
+    known = list(range(0, len(rows), 7))
+    predictor = Predictor.fit(names, [rows[at] for at in known], [samples[at] for at in known], trees=5)
+    left = [row for at, row in enumerate(rows) if at not in known]
+    chosen = [left[at] for at in choose(predictor, left, 6)]
+    assert len({row[:4] for row in chosen} - {rows[at][:4] for at in known}) == 6
 
 
 def test_baselines_are_the_nearest_and_the_mesh(predictor: Predictor) -> None:
