@@ -41,10 +41,13 @@ def kind_of(feature: Feature) -> str:
 
 
 def importances(found: Evaluation, direction: str, *, rng: np.random.Generator) -> list[Importance]:
-    """Every kind, the most important first; empty without trees. The history itself stays: it is what is corrected."""
+    """Every kind, the most important first; empty without trees that are trusted.
+
+    The history itself stays: it is what is corrected.
+    """
     jobs, model = found.jobs, found.model
     tested: Flags = found.tested & jobs.of_direction(direction) & np.isfinite(found.table.weighted)
-    if model is None or model.regressor is None or np.count_nonzero(tested) < 2:
+    if model is None or model.regressor is None or not model.trust[direction] or np.count_nonzero(tested) < 2:
         return []
     values, weighted = found.table.values[tested], found.table.weighted[tested]
     measured, trust = np.log(jobs.throughput[tested]), model.trust[direction]

@@ -107,7 +107,7 @@ def bars(values: Mapping[str, float], *, label: str, digits: int = 3) -> Markup:
         parts.append(element("text", name, x=LEFT - 8, y=y + 15, text_anchor="end"))
         start = zero - length if value < 0 else zero
         parts.append(element("rect", x=start, y=y + 4, width=max(length, 0.5), height=ROW - 8, class_="c1"))
-        parts.append(element("text", f"{value:.{digits}f}", x=max(zero, start + length) + 5, y=y + 15))
+        parts.append(element("text", f"{value:z.{digits}f}", x=max(zero, start + length) + 5, y=y + 15))
     return picture(WIDTH, ROW * len(values) + 4, label, *parts)
 
 
