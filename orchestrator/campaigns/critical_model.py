@@ -15,8 +15,8 @@ SHARE = 0.6
 """Of each setting's rounds, the first: what is learnt from."""
 FEWEST = 40
 """Rounds with a critical node."""
-FROM_EARLIER = "from earlier rounds"
-WITH_OBSERVED = "from earlier rounds and what is observed around the run"
+FROM_EARLIER = "earlier rounds"
+WITH_OBSERVED = "earlier rounds and observations"
 OBSERVED_BY = 0.9
 """The share of runs in which a quantity was observed, at least."""
 NAMES = {"rate of the setting and rank": "rate of the setting and node", "rate of the rank": "rate of the node"}
