@@ -10,6 +10,7 @@ from orchestrator.contracts.engines import IMPORTED
 from orchestrator.contracts.findings import EngineUse
 from orchestrator.contracts.metrics import Metric
 from orchestrator.contracts.preparation import AS_IS, Cadence, Preparation
+from orchestrator.contracts.rounds import ACTIVE, ADAPTIVE
 from orchestrator.design.sections import Order, Placement
 from orchestrator.report.independence import Independence
 from orchestrator.report.settling import settle_sentence
@@ -31,6 +32,9 @@ BOUNDS = {
 """What makes a run invalid, by the name of its bound."""
 
 
+_GROWTH = {ADAPTIVE: " at first, and more in rounds", ACTIVE: " that was chosen, in rounds"}
+
+
 def design(campaign: Campaign, study: Submission, metric: Metric) -> str:
     """What was measured, and how often."""
     settings = [one for one in study.design.settings if one.control is None]
@@ -40,12 +44,12 @@ def design(campaign: Campaign, study: Submission, metric: Metric) -> str:
         for place, name in enumerate(study.design.factors)
     )
     controls = len(study.design.settings) - len(settings)
-    at_first = " at first, and more in rounds" if campaign.grows else ""
+    how = _GROWTH.get(campaign.grows or "", "")
     return (
         f"{counted(sum(len(one.modes) for one in settings), 'configuration')}: {counted(len(settings), 'setting')} of "
         f"{factors or 'no factor'}, in {counted(len(modes), 'mode')} ({', '.join(modes[:LEVELS])}) that come from one "
         f"invocation; {metric.name} in {metric.unit}. {counted(campaign.replicates, 'replicate')} of a setting"
-        f"{at_first}, {campaign.expected_runs:,} runs in all."
+        f"{how}, {campaign.expected_runs:,} runs in all."
         + (f" Beside them {counted(controls, 'synthetic control')} of known truth." if controls else "")
     )
 
