@@ -10,6 +10,8 @@ import numpy as np
 from analysis.arrays import Array, Flags
 from analysis.log_prediction.jobs import Key
 
+ROUNDING = 1e-24  # of squares: a mean of equal numbers is not exactly one of them
+
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
@@ -37,7 +39,9 @@ def score(log_measured: Array, log_predicted: Array, keys: Sequence[Key], inside
 def r2(measured: Array, predicted: Array, against: Array | None = None) -> float:
     """The coefficient of determination, (n,) each, against the mean or what is given; NaN where nothing varies."""
     total = float(np.sum((measured - (np.mean(measured) if against is None else against)) ** 2))
-    return 1.0 - float(np.sum((measured - predicted) ** 2)) / total if total > 0 else float("nan")
+    if total <= ROUNDING * float(np.sum(measured**2)):
+        return float("nan")
+    return 1.0 - float(np.sum((measured - predicted) ** 2)) / total
 
 
 def _means_by_key(values: Array, keys: Sequence[Key]) -> Array:

@@ -128,6 +128,12 @@ def test_scores_are_those_of_the_textbook():
     assert (found.n, found.coverage90) == (4, 0.75)
 
 
+def test_where_nothing_varies_there_is_no_share_to_explain():
+    constant = np.full(7, np.log(0.1))
+    found = score(constant, constant, [("a",)] * 7, np.ones(7, dtype=bool))
+    assert np.isnan([found.r2, found.r2_log, found.within_r2]).all()
+
+
 def test_intervals_hold_what_they_promise_although_the_machine_becomes_three_times_as_variable():
     rng, n = np.random.default_rng(5), 3000
     jobs = made_jobs(n)
