@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -40,7 +41,7 @@ class Factor:
             raise BadSampleError(f"{self.name}: {text!r} is not {'a positive' if self.is_log else 'a'} number")
         return math.log2(number) if self.is_log else number
 
-    @property
+    @cached_property
     def scale(self) -> float:
         """What one unit of distance is: the standard deviation of the levels; 1 for names."""
         return float(np.std(self.levels)) if self.is_number else 1.0

@@ -24,8 +24,8 @@ class Forest:
     # scikit-learn's trees, and the place of each one's first node among the nodes of all.
     trees: tuple[Any, ...]
     roots: Indices
-    # (measured, nodes): the share of a leaf that each measured configuration holds, divided by the number of trees.
-    shares: sparse.csc_matrix
+    # (nodes, measured): the share of a leaf that each measured configuration holds, divided by the number of trees.
+    shares: sparse.csr_matrix
 
     @classmethod
     def fit(cls, features: Array, targets: Array, *, trees: int, leaf: int, seed: int, processes: int = 1) -> Forest:
@@ -33,14 +33,14 @@ class Forest:
         grown = extra_trees(trees, leaf, seed, processes).fit(features, targets)
         parts = tuple(tree.tree_ for tree in grown.estimators_)
         roots = np.cumsum([0, *(part.node_count for part in parts)])
-        bare = cls(trees=parts, roots=roots, shares=sparse.csc_matrix((0, 0)))
+        bare = cls(trees=parts, roots=roots, shares=sparse.csr_matrix((0, 0)))
         ends = bare._ends(features)
         held = 1 / np.maximum(np.asarray(ends.sum(axis=0)).ravel(), 1)
-        return replace(bare, shares=(ends @ sparse.diags_array(held / trees)).tocsc())
+        return replace(bare, shares=sparse.csr_matrix((ends @ sparse.diags_array(held / trees)).T))
 
     def weights(self, features: Array) -> sparse.csr_matrix:
         """How much each measured configuration says about each row, shape (rows, measured); rows sum to 1."""
-        return sparse.csr_matrix(self._ends(features) @ self.shares.T)
+        return sparse.csr_matrix(self._ends(features) @ self.shares)
 
     def _ends(self, features: Array) -> sparse.csr_matrix:
         """1 where a row, (rows, nodes), ends in a leaf."""

@@ -19,7 +19,7 @@ from analysis.prediction.quantiles import LEVELS, Scale, of_sample
 from analysis.prediction.stack import Weights
 
 # A forest's trees; those that only tell weights are fewer.
-TREES, CV_SHARE = 100, 0.6
+TREES, CV_SHARE = 60, 0.6
 FEWEST = 10
 # A selection is fitted to as many evenly spaced values of the predicted distribution as a sample has runs.
 FEWEST_RUNS, MOST_RUNS = 40, 300

@@ -22,7 +22,7 @@ from orchestrator.contracts.errors import TableError
 from orchestrator.contracts.tables import Table, read_cells
 
 # Mixtures of so many configurations tell where several modes are; more would only take time.
-JUDGED = 1500
+JUDGED = 800
 QUANTILES = tuple(f"q{round(100 * level):02d}" for level in LEVELS)
 MIXTURE = ("family", "components", "weights", "locations", "scales")
 
