@@ -72,15 +72,18 @@ CREATE FUNCTION finish(p_job bigint, p_token uuid, p_ending text, p_kind text, p
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_job jobs;
+    v_node record;
     v_done boolean;
 BEGIN
     SELECT * INTO v_job FROM jobs WHERE id = p_job AND token = p_token AND state = 'leased' FOR UPDATE;
     IF NOT FOUND THEN
         RETURN false;
     END IF;
-    PERFORM refuse_other_node(name) FROM nodes WHERE id = v_job.node_id;
-    UPDATE nodes SET seen_at = clock_timestamp()
-    WHERE id = v_job.node_id AND seen_at < clock_timestamp() - interval '1 s';
+    SELECT name, seen_at, strikes INTO v_node FROM nodes WHERE id = v_job.node_id;
+    PERFORM refuse_other_node(v_node.name);
+    IF v_node.seen_at < clock_timestamp() - interval '1 s' THEN
+        UPDATE nodes SET seen_at = clock_timestamp() WHERE id = v_job.node_id;
+    END IF;
     v_done := is_covered(v_job);
     IF p_ending = 'fail' AND NOT v_done THEN
         PERFORM fail_job(p_job, p_kind, p_reason);
@@ -90,8 +93,8 @@ BEGIN
     SET state = CASE WHEN v_done THEN 'done' ELSE 'queued' END, node_id = CASE WHEN v_done THEN node_id END,
         session_id = NULL, token = NULL, lease_until = NULL, offered_at = NULL
     WHERE id = p_job;
-    IF v_done THEN
-        UPDATE nodes SET strikes = 0, struck_job_id = NULL WHERE id = v_job.node_id AND strikes > 0;
+    IF v_done AND v_node.strikes > 0 THEN
+        UPDATE nodes SET strikes = 0, struck_job_id = NULL WHERE id = v_job.node_id;
     END IF;
     RETURN true;
 END $$;

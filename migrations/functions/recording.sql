@@ -105,10 +105,6 @@ BEGIN
             ORDER BY p_settings[r.block], r.replicate, r.place  -- one order for all: nobody waits for each other
             ON CONFLICT DO NOTHING
             RETURNING id, setting_id, job_id, session_id, telemetry_id, validity
-        ), told AS (
-            INSERT INTO telemetry (id, campaign_id, packed) OVERRIDING SYSTEM VALUE
-            SELECT b.id, b.campaign, b.packed FROM unnest(v_telemetry, p_campaigns, p_packed) AS b (id, campaign, packed)
-            WHERE b.id IN (SELECT k.telemetry_id FROM stored AS k)
         ), counted AS (
             SELECT k.setting_id, k.session_id, count(*) FILTER (WHERE k.validity = 'valid') AS valid,
                    count(*) FILTER (WHERE k.validity = 'invalid') AS invalid,
@@ -135,13 +131,18 @@ BEGIN
             FROM of_nodes AS k WHERE k.valid > 0 AND p_engines[1] <> 'imported'  -- which nobody measures now
             ON CONFLICT (campaign_id, slice, node_id) DO UPDATE SET valid = p.valid + EXCLUDED.valid
         )
-        SELECT (SELECT array_agg(k.id) FROM stored AS k) AS ids,
-               (SELECT array_agg(DISTINCT k.job_id) FROM stored AS k) AS jobs,
-               (SELECT array_agg(k.id) FROM stored AS k WHERE k.validity = 'superseded') AS superseded,
+        SELECT array_agg(k.id) AS ids, array_agg(DISTINCT k.job_id) AS jobs,
+               array_agg(k.id) FILTER (WHERE k.validity = 'superseded') AS superseded,
+               array_agg(DISTINCT k.telemetry_id) FILTER (WHERE k.telemetry_id IS NOT NULL) AS telemetry,
                (SELECT array_agg(k.id) FROM sampled AS k JOIN campaigns AS c ON c.id = k.campaign_id
                 WHERE k.valid_runs = coalesce(k.replicates, c.replicates)
                    OR c.growth IS NOT NULL AND c.state <> 'running') AS complete
-        INTO v_turn;
+        INTO v_turn FROM stored AS k;
+        IF v_turn.telemetry IS NOT NULL THEN
+            INSERT INTO telemetry (id, campaign_id, packed) OVERRIDING SYSTEM VALUE
+            SELECT b.id, b.campaign, b.packed FROM unnest(v_telemetry, p_campaigns, p_packed) AS b (id, campaign, packed)
+            WHERE b.id = ANY (v_turn.telemetry);
+        END IF;
         v_stored := v_stored || v_turn.ids;
         v_jobs := v_jobs || v_turn.jobs;
         v_complete := v_complete || v_turn.complete;
