@@ -137,3 +137,11 @@ BEGIN
         END IF;
     END LOOP;
 END $$;
+
+-- `dispatch` by itself: for whoever gets the controllers' lock, which ends with the call.
+CREATE FUNCTION dispatch_alone(p_outstanding integer) RETURNS TABLE (job_id bigint, node text) LANGUAGE plpgsql AS $$
+BEGIN
+    IF pg_try_advisory_xact_lock(1836016755) THEN
+        RETURN QUERY SELECT o.job_id, o.node FROM dispatch(p_outstanding) AS o;
+    END IF;
+END $$;

@@ -29,7 +29,9 @@ CREATE FUNCTION hand_over(
     p_previous integer[], p_started double precision[], p_elapsed real[], p_exits smallint[], p_valid boolean[],
     p_reasons text[], p_values text[],
     p_job bigint, p_token uuid, p_ending text, p_kind text, p_reason text, p_next uuid
-) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+SET plan_cache_mode = force_generic_plan  -- of all that is called below: rows by their keys, always planned the same way
+AS $$
 DECLARE
     v_outcomes jsonb;
     v_next jsonb;
@@ -49,16 +51,20 @@ BEGIN
 END $$;
 
 -- Of these offered jobs the first of each node that holds none: it has to be told. Whoever holds one takes the next when
--- it gives that back; for one who is doing so at this moment we wait, and see what came of it.
-CREATE FUNCTION unengaged(p_jobs bigint[]) RETURNS TABLE (job_id bigint, node text) LANGUAGE plpgsql AS $$
+-- it gives that back; of one who is doing so at this moment it is not known, and to be asked again. Nobody waits here:
+-- the locks we have would make others wait meanwhile, one for the commit of the other.
+CREATE FUNCTION unengaged(p_jobs bigint[]) RETURNS TABLE (job_id bigint, node text, is_known boolean)
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_known integer[] := ARRAY(
+        SELECT o.node_id FROM (
+            SELECT DISTINCT j.node_id FROM jobs AS j WHERE j.id = ANY (p_jobs) AND j.state = 'offered' OFFSET 0) AS o
+        WHERE pg_try_advisory_xact_lock(1836016755, o.node_id));
 BEGIN
-    PERFORM lock_work_of(o.node_id) FROM (
-        SELECT DISTINCT j.node_id FROM jobs AS j
-        WHERE j.id = ANY (p_jobs) AND j.state = 'offered' ORDER BY j.node_id) AS o;
     RETURN QUERY
-        SELECT j.id, n.name FROM jobs AS j JOIN nodes AS n ON n.id = j.node_id
-        WHERE j.id = ANY (p_jobs) AND j.state = 'offered'
-          AND NOT EXISTS (SELECT FROM jobs AS h WHERE h.node_id = j.node_id AND (h.state = 'leased'
-              OR h.state = 'offered' AND (h.offered_at, h.id) < (j.offered_at, j.id)))
+        SELECT j.id, n.name, n.id = ANY (v_known) FROM jobs AS j JOIN nodes AS n ON n.id = j.node_id
+        WHERE j.id = ANY (p_jobs) AND j.state = 'offered' AND NOT (n.id = ANY (v_known) AND EXISTS (
+            SELECT FROM jobs AS h WHERE h.node_id = j.node_id AND (h.state = 'leased'
+              OR h.state = 'offered' AND (h.offered_at, h.id) < (j.offered_at, j.id))))
         ORDER BY j.id;
 END $$;

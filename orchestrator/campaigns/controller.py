@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -20,6 +21,10 @@ SHORTEST_TURN_S = 0.03
 """From one pass to the next: a pass costs as much for one finished job as for ten, and a node has two jobs in hand."""
 RECONCILE_EVERY_S = 0.5
 REMIND_ANALYSIS_EVERY_S = 5.0
+OUTSTANDING = 2
+"""Jobs that a node has in hand or is offered: one, and the next. What comes after is decided late."""
+PASSES_LOOKED_BACK = 10
+"""Where nodes ran dry in half of so many passes, jobs are shorter than a turn: then each is offered one more."""
 LONGEST_FORECAST_S = 5.0
 """A turn of the forecaster that takes longer is not waited for at the end."""
 
@@ -62,6 +67,10 @@ class Controller:
         self._stopping = threading.Event()
         self._reconciling = _Every(RECONCILE_EVERY_S)
         self._reminding = _Every(REMIND_ANALYSIS_EVERY_S)
+        self._unsure: list[Offer] = []
+        """Whether their nodes must be told was not known when it was asked."""
+        self._ran_dry: deque[bool] = deque(maxlen=PASSES_LOOKED_BACK)
+        """Of the last passes: was there a node without a job?"""
 
     def stop(self) -> None:
         """End after the pass in flight."""
@@ -79,7 +88,7 @@ class Controller:
                 begun_at = time.monotonic()
                 self.once()
                 # After each pass that somebody asked for comes another: what changed meanwhile may not have woken us.
-                woken = self._store.control.wait(SHORTEST_TURN_S if woken else IDLE_S)
+                woken = self._store.control.wait(SHORTEST_TURN_S if woken or self._unsure else IDLE_S)
                 self._stopping.wait(begun_at + SHORTEST_TURN_S - time.monotonic())
             except UnavailableError as away:
                 logger.warning("%s", away)
@@ -90,19 +99,27 @@ class Controller:
 
     def once(self) -> None:
         """One pass: what it decides is committed before anybody hears of it."""
-        offers: list[Offer] = []
-        due = False
-        with self._store.control.leader() as leading:
-            if leading:
-                if self._reconciling.is_due():
-                    self._reconciling.done()
-                    self._store.control.reconcile()
-                    offers += self._store.control.unheard()
-                offers += self._store.control.dispatch()
-                due = self._reminding.is_due() and self._store.control.analysis_due()
+        offers = self._reconcile() if self._reconciling.is_due() else []
+        offers += self._store.control.dispatch(outstanding=self._outstanding())
         for offer in offers:
             logger.info("offered", extra={"job": offer.job_id, "node": offer.node})
-        self._hints.offer(self._store.control.unengaged(offers))
+        told, self._unsure = self._store.control.unengaged([*self._unsure, *offers])
+        self._ran_dry.append(bool(told))
+        self._hints.offer(told)
+
+    def _outstanding(self) -> int:
+        return OUTSTANDING + (2 * sum(self._ran_dry) >= PASSES_LOOKED_BACK)
+
+    def _reconcile(self) -> list[Offer]:
+        """Put right what went wrong, in one transaction; offers that seem not to have been heard."""
+        self._reconciling.done()
+        with self._store.control.leader() as leading:
+            if not leading:
+                return []
+            self._store.control.reconcile()
+            offers = self._store.control.unheard()
+            due = self._reminding.is_due() and self._store.control.analysis_due()
         if due:
             self._reminding.done()
             self._hints.analyse()
+        return offers

@@ -333,12 +333,16 @@ class Control(Protocol):
     """The controller's half: decisions, each one conditional statement."""
 
     def dispatch(self, *, outstanding: int = 2) -> list[Offer]:
-        """Choose jobs for nodes that are online, ready and have fewer than `outstanding` jobs offered or leased."""
+        """Choose jobs for nodes that are online, ready and have fewer than `outstanding` jobs offered or leased.
 
-    def unengaged(self, offers: Sequence[Offer]) -> list[Offer]:
+        None while another controller leads.
+        """
+
+    def unengaged(self, offers: Sequence[Offer]) -> tuple[list[Offer], list[Offer]]:
         """Those of which the nodes must be told: of a node that holds no job, the one offered first.
 
         A node at work takes its next one when it hands over the one it holds. Asked after the offers are committed.
+        Second, offers to nodes that hand a job over at this moment, of which it is not known: ask again.
         """
 
     def unheard(self, *, older_than_s: float = 2.0) -> list[Offer]:

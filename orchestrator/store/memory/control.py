@@ -19,15 +19,18 @@ class Control:
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
         self._leading = threading.Lock()
+        self._leader: int | None = None
         self._seen_changes = 0
 
     @transaction
     def dispatch(self, *, outstanding: int = 2) -> list[Offer]:
+        if self._leader not in (None, threading.get_ident()):
+            return []
         return dispatch.dispatch(self.tables, outstanding)
 
     @transaction
-    def unengaged(self, offers: Sequence[Offer]) -> list[Offer]:
-        return dispatch.unengaged(self.tables, offers)
+    def unengaged(self, offers: Sequence[Offer]) -> tuple[list[Offer], list[Offer]]:
+        return dispatch.unengaged(self.tables, offers), []  # nobody is in the middle of anything here
 
     @transaction
     def unheard(self, *, older_than_s: float = 2.0) -> list[Offer]:
@@ -51,8 +54,11 @@ class Control:
     @contextmanager
     def leader(self) -> Iterator[bool]:
         leads = self._leading.acquire(blocking=False)
+        if leads:
+            self._leader = threading.get_ident()
         try:
             yield leads
         finally:
             if leads:
+                self._leader = None
                 self._leading.release()

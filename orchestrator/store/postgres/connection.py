@@ -5,6 +5,7 @@ from __future__ import annotations
 import select
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 
 import psycopg
 from sqlalchemy import Connection, Engine, NullPool, QueuePool, create_engine, event, make_url
@@ -16,25 +17,35 @@ from orchestrator.contracts.errors import ConflictError, RightsError, Unavailabl
 CONNECT_TIMEOUT_S = 5
 
 
-def connect(database_url: str, *, keep: int = 0) -> Engine:
+def connect(database_url: str, *, keep: int = 0, longest: str | None = None) -> Engine:
     """An engine for a libpq address; each statement is a transaction by itself unless its user opens one.
 
     `keep`: how many connections stay open between uses; 0 closes each at once, as an agent must before it measures.
+    `longest`: how long a statement, and a transaction's silence, may last, as PostgreSQL writes it (`10s`).
     """
     url = make_url(database_url).set(drivername="postgresql+psycopg")
     arguments = {"connect_timeout": CONNECT_TIMEOUT_S}
     if keep == 0:
-        return create_engine(url, poolclass=NullPool, connect_args=arguments, isolation_level="AUTOCOMMIT")
-    engine = create_engine(
-        url,
-        pool_size=keep,
-        max_overflow=keep,
-        pool_timeout=CONNECT_TIMEOUT_S,
-        connect_args=arguments,
-        isolation_level="AUTOCOMMIT",
-    )
-    event.listen(engine, "checkout", _refuse_ended)
+        engine = create_engine(url, poolclass=NullPool, connect_args=arguments, isolation_level="AUTOCOMMIT")
+    else:
+        engine = create_engine(
+            url,
+            pool_size=keep,
+            max_overflow=keep,
+            pool_timeout=CONNECT_TIMEOUT_S,
+            connect_args=arguments,
+            isolation_level="AUTOCOMMIT",
+        )
+        event.listen(engine, "checkout", _refuse_ended)
+    if longest is not None:
+        event.listen(engine, "connect", partial(_limit, longest))
     return engine
+
+
+def _limit(longest: str, connection: psycopg.Connection, _record: object) -> None:
+    for limit in ("statement_timeout", "idle_in_transaction_session_timeout"):
+        connection.execute("SELECT set_config(%s, %s, false)", (limit, longest))
+    connection.commit()  # the driver may have opened a transaction, with which the limits would go
 
 
 def _refuse_ended(connection: psycopg.Connection, _record: object, _pooled: object) -> None:
@@ -54,10 +65,16 @@ class Database:
     Raises UnavailableError when it does not answer, ConflictError when a named constraint was broken.
     """
 
-    def __init__(self, database_url: str, *, keep: int = 0) -> None:
+    def __init__(self, database_url: str, *, keep: int = 0, longest: str | None = None) -> None:
+        """See `connect`."""
         self._url = database_url
-        self._engine = connect(database_url, keep=keep)
+        self._keep = keep
+        self._engine = connect(database_url, keep=keep, longest=longest)
         self._transactions = self._engine.execution_options(isolation_level="READ COMMITTED")
+
+    def limited(self, longest: str) -> Database:
+        """The same, by connections of its own, on which nothing lasts longer."""
+        return Database(self._url, keep=min(self._keep, 1), longest=longest)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:

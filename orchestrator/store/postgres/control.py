@@ -15,19 +15,15 @@ from orchestrator.store.postgres.connection import Database
 
 LONGEST_TURN = "10s"
 """Of one statement, and of the silence between two: a controller that is frozen in its pass loses the lock."""
-_LEAD = text("""
-    SELECT set_config('statement_timeout', :longest, true),
-           set_config('idle_in_transaction_session_timeout', :longest, true),
-           pg_try_advisory_xact_lock(1836016755) AS leads
-""")
-"""One number for all controllers of a ledger."""
+_LEAD = text("SELECT pg_try_advisory_xact_lock(1836016755)")
+"""One number for all controllers of a ledger; `dispatch_alone` asks for it as well."""
 
 
 class PostgresControl:
     """Dispatch, reconcile, wait. Inside `leader()` all calls share one transaction, which ends with it."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self._database = database.limited(LONGEST_TURN)
         self._pass: Connection | None = None
         self._listener: psycopg.Connection | None = None
 
@@ -35,7 +31,7 @@ class PostgresControl:
     def leader(self) -> Iterator[bool]:
         """Hold the controllers' lock for one pass; False when another controller has it."""
         with self._database.writing() as connection:
-            held = bool(connection.execute(_LEAD, {"longest": LONGEST_TURN}).one().leads)
+            held = bool(connection.execute(_LEAD).scalar_one())
             self._pass = connection if held else None
             try:
                 yield held
@@ -43,16 +39,22 @@ class PostgresControl:
                 self._pass = None
 
     def dispatch(self, *, outstanding: int = 2) -> list[Offer]:
-        """Offer jobs in rounds, one a node, so that a short queue spreads over the nodes."""
-        with self._deciding() as connection:
-            return _offers(connection.execute(decisions.DISPATCH, {"outstanding": outstanding}))
+        """Offer jobs in rounds, one a node, so that a short queue spreads over the nodes.
 
-    def unengaged(self, offers: Sequence[Offer]) -> list[Offer]:
-        """Offers of which idle nodes must be told."""
-        if not offers:
-            return []
+        By itself one round trip: of a processor that is busy each costs more than what is decided.
+        """
+        if self._pass is not None:
+            return _offers(self._pass.execute(decisions.DISPATCH, {"outstanding": outstanding}))
         with self._database.calling() as connection:
-            return _offers(connection.execute(decisions.UNENGAGED, {"jobs": [offer.job_id for offer in offers]}))
+            return _offers(connection.execute(decisions.DISPATCH_ALONE, {"outstanding": outstanding}))
+
+    def unengaged(self, offers: Sequence[Offer]) -> tuple[list[Offer], list[Offer]]:
+        """Offers of which idle nodes must be told, and those of nodes that give a job back at this moment."""
+        if not offers:
+            return [], []
+        with self._database.calling() as connection:
+            rows = connection.execute(decisions.UNENGAGED, {"jobs": [offer.job_id for offer in offers]}).all()
+        return _offers(row for row in rows if row.is_known), _offers(row for row in rows if not row.is_known)
 
     def unheard(self, *, older_than_s: float = 2.0) -> list[Offer]:
         """Offers that idle nodes have not taken up."""
@@ -88,9 +90,10 @@ class PostgresControl:
             return bool(list(self._listener.notifies(timeout=timeout_s, stop_after=1)))
 
     def close(self) -> None:
-        """Stop listening."""
+        """Stop listening, and give connections back."""
         if self._listener is not None:
             self._listener.close()
+        self._database.close()
 
     @contextmanager
     def _deciding(self) -> Iterator[Connection]:

@@ -6,7 +6,9 @@ from sqlalchemy import text
 
 DISPATCH = text("SELECT job_id, node FROM dispatch(:outstanding)")
 
-UNENGAGED = text("SELECT job_id, node FROM unengaged(:jobs)")
+DISPATCH_ALONE = text("SELECT job_id, node FROM dispatch_alone(:outstanding)")
+
+UNENGAGED = text("SELECT job_id, node, is_known FROM unengaged(:jobs)")
 
 SEND_AGAIN = text("""
     UPDATE jobs AS j SET offered_at = statement_timestamp()

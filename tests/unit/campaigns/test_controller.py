@@ -12,6 +12,8 @@ from orchestrator.contracts.errors import UnavailableError
 from orchestrator.store.memory import MemoryStore
 from orchestrator.store.ports import Offer
 
+OFFERED = [Offer(job_id=7, node="n1")]
+
 
 class Heard:
     """Hints as they were sent, and whether the lock was still held then."""
@@ -42,8 +44,8 @@ class Heard:
 def a_controller(monkeypatch: pytest.MonkeyPatch, *, leads: bool = True) -> tuple[Controller, Heard, MemoryStore]:
     store, hints = MemoryStore(), Heard()
     monkeypatch.setattr(store.control, "leader", lambda: hints.leader(held=leads))
-    monkeypatch.setattr(store.control, "dispatch", lambda: [Offer(job_id=7, node="n1")])
-    monkeypatch.setattr(store.control, "unengaged", list)
+    monkeypatch.setattr(store.control, "dispatch", lambda **_: [Offer(job_id=7, node="n1")] if leads else [])
+    monkeypatch.setattr(store.control, "unengaged", lambda offers: (offers, []))
     monkeypatch.setattr(store.control, "analysis_due", lambda: True)
     return Controller(store, hints), hints, store
 
@@ -66,6 +68,32 @@ def test_analysis_workers_are_reminded_now_and_then_only(monkeypatch: pytest.Mon
     for _ in range(5):
         controller.once()
     assert hints.reminders == 1
+
+
+def test_what_is_not_known_of_an_offer_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    controller, hints, store = a_controller(monkeypatch)
+    monkeypatch.setattr(store.control, "unengaged", lambda offers: ([], offers))
+    controller.once()
+    monkeypatch.setattr(store.control, "dispatch", lambda **_: [])
+    monkeypatch.setattr(store.control, "unengaged", lambda offers: (offers, []))
+    assert hints.offers == []
+    controller.once()
+    assert hints.offers == [Offer(job_id=7, node="n1")]
+    controller.once()
+    assert len(hints.offers) == 1
+
+
+def test_nodes_that_run_dry_again_and_again_are_offered_one_job_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    controller, _, store = a_controller(monkeypatch)
+    asked: list[int] = []
+    monkeypatch.setattr(store.control, "dispatch", lambda *, outstanding: asked.append(outstanding) or OFFERED)
+    for _ in range(6):
+        controller.once()
+    assert asked == [2, 2, 2, 2, 2, 3]
+    monkeypatch.setattr(store.control, "unengaged", lambda _offers: ([], []))
+    for _ in range(7):
+        controller.once()
+    assert asked[-2:] == [3, 2]
 
 
 def test_a_database_that_is_away_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
