@@ -193,10 +193,12 @@ def main(parts: Sequence[str]) -> None:
     measures: dict[str, Callable[[], Iterator[Line]]] = {"builtin": cost_of_builtin}
     if shutil.which("iozone") is not None:
         measures |= {"iozone": cost_with_iozone, "silence": silence}
+    if unknown := set(parts) - set(measures):
+        raise SystemExit(f"no such part here: {', '.join(unknown)}; there are {', '.join(measures)}")
     bars.tell("node", [line for part in parts or measures for line in measures[part]()])
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="What measuring under an agent costs and changes.")
-    parser.add_argument("parts", nargs="*", choices=[[], "builtin", "iozone", "silence"])
+    parser.add_argument("parts", nargs="*", help="builtin, iozone, silence; all of them when none is named")
     main(parser.parse_args().parts)
