@@ -30,7 +30,7 @@ def follow(client: Client, campaign_id: int, *, as_json: bool) -> None:
     """Watch it to its end and say how it ended; exit status 1 when it is incomplete."""
     from orchestrator import words
     from orchestrator.cli import watch as watching
-    from orchestrator.contracts.campaigns import State
+    from orchestrator.contracts.campaigns import EventKind, State
 
     try:
         progress = watching.watch(client, campaign_id, None if as_json else printing.console())
@@ -41,6 +41,9 @@ def follow(client: Client, campaign_id: int, *, as_json: bool) -> None:
         printing.as_json(progress)
     else:
         click.echo(words.outcome(progress))
+        for event in reversed(client.events(campaign_id)):
+            if event.kind is EventKind.NODE_CRITICAL:
+                click.echo(event.message)
         if progress.campaign.archive is None:
             for sentence in words.growth(client.growth(progress.campaign)):
                 click.echo(sentence)
