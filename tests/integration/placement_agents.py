@@ -18,6 +18,9 @@ from orchestrator.settings import Settings
 from tests.unit.workers.machines import Kernel
 from workers import execute, tasks, wiring
 
+COMES_BACK = "comes-back"
+"""A file in a node's home: killed, its agent is started anew."""
+
 
 def serve(settings: Settings, name: str) -> None:
     """Be the agent of one node; returns when it was told to stop."""
@@ -30,17 +33,24 @@ def main() -> None:
     folder, *names = sys.argv[1:]
     settings = Settings.from_environment()
     log_to_stderr("agent", verbose=False)
-    children = []
-    for name in names:
-        child = os.fork()
-        if child == 0:
-            serve(replace(settings, home=Path(folder) / name), name)
-            sys.exit()
-        (Path(folder) / name / "pid").write_text(str(child))
-        children.append(child)
+    children = {begin(settings, Path(folder), name): name for name in names}
     signal.signal(signal.SIGTERM, lambda *_: [os.kill(child, signal.SIGTERM) for child in children])
-    for child in children:
-        os.waitpid(child, 0)
+    while children:
+        child, status = os.wait()
+        name = children.pop(child)
+        if os.WIFSIGNALED(status) and (Path(folder) / name / COMES_BACK).exists():
+            children[begin(settings, Path(folder), name)] = name
+
+
+def begin(settings: Settings, folder: Path, name: str) -> int:
+    """Fork the agent of one node; its process id, which is written down."""
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        serve(replace(settings, home=folder / name), name)
+        sys.exit()
+    (folder / name / "pid").write_text(str(child))
+    return child
 
 
 if __name__ == "__main__":
