@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from orchestrator import words
-from orchestrator.cli.db import db
+from orchestrator.cli.service.db import db
 from orchestrator.client import Client
 from orchestrator.contracts.rounds import Decision, Due, Growth
 from orchestrator.embedded.home import discard

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from orchestrator.cli.db import db
+from orchestrator.cli.service.db import db
 from orchestrator.contracts.errors import ConflictError, UserError
 from orchestrator.store.postgres import PostgresStore
 from tests.contract.agents import Agent

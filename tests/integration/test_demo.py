@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import demonstration
+from orchestrator.cli.campaigns import demonstration
 from orchestrator.contracts.campaigns import State
 from orchestrator.contracts.confirmations import Outcome
 from orchestrator.contracts.errors import MissingPartError

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from orchestrator.cli.doctor import doctor
+from orchestrator.cli.service.doctor import doctor
 from orchestrator.contracts.nodes import Hello
 from orchestrator.queue import celery_app, redis_client
 from orchestrator.store import schema

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from orchestrator.bundle import writing
-from orchestrator.cli.importing import import_
+from orchestrator.cli.campaigns.importing import import_
 from orchestrator.contracts.campaigns import State
 from orchestrator.imports import reading, recording
 from orchestrator.store.memory import MemoryStore

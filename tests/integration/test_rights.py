@@ -15,7 +15,7 @@ from psycopg import errors
 from redis.exceptions import NoPermissionError, RedisError
 
 from orchestrator import queue
-from orchestrator.cli.doctor import doctor
+from orchestrator.cli.service.doctor import doctor
 from orchestrator.client import Client
 from orchestrator.contracts import tasks
 from orchestrator.contracts.errors import RightsError, UnavailableError

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
-from orchestrator.cli import ledger, printing
-from orchestrator.cli.ledger import Found
+from orchestrator.cli import printing
 from orchestrator.cli.logs import options
+from orchestrator.cli.service import ledger
+from orchestrator.cli.service.ledger import Found
 
 
 def _mounts(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:

@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.api.credentials import GUESSES, Guesses, Holders
 from orchestrator.api.gate import COOKIE
-from orchestrator.cli.api import FIRST_TOKEN, admit
+from orchestrator.cli.service.api import FIRST_TOKEN, admit
 from orchestrator.client import Client
 from orchestrator.contracts import errors
 from orchestrator.contracts.access import Deed, Scope, digest, form_token

@@ -239,8 +239,8 @@ def test_the_api_is_not_opened_to_other_hosts_unasked(modescope: Modescope, host
 
 
 def test_every_verb_has_help_with_an_example(modescope: Modescope) -> None:
-    from orchestrator.cli.campaign import campaign
-    from orchestrator.cli.node import node
+    from orchestrator.cli.campaigns.campaign import campaign
+    from orchestrator.cli.service.node import node
 
     for group in (campaign, node):
         for verb in group.commands:

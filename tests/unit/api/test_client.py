@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from orchestrator.cli import watch
+from orchestrator.cli.campaigns import watch
 from orchestrator.client import Client
 from orchestrator.contracts.campaigns import Progress
 from orchestrator.contracts.errors import ModescopeError, TooManyError, UnavailableError

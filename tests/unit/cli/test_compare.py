@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from orchestrator.cli import compare as command
+from orchestrator.cli.samples import compare as command
 from orchestrator.contracts.errors import TableError
 
 

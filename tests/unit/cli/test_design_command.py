@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from orchestrator.cli.design import design
+from orchestrator.cli.campaigns.design import design
 from orchestrator.contracts.errors import StudyError
 
 

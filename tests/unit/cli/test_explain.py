@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from orchestrator.cli.explain import of_file
+from orchestrator.cli.samples.explain import of_file
 from orchestrator.contracts.errors import TableError
 
 

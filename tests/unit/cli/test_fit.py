@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from orchestrator.cli import fit as command
+from orchestrator.cli.samples import fit as command
 from orchestrator.contracts.errors import TableError
 
 SUMMARY = (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from orchestrator.cli import fit as command
+from orchestrator.cli.samples import fit as command
 
 QUICK = ("--families", "normal", "--max-components", 2)
 COLUMNS = "freq,mode,n,q,quantile,se,se_method,se_refused"

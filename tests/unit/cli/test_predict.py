@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 pytest.importorskip("sklearn")
 
-from orchestrator.cli.predict import predict
+from orchestrator.cli.predictions.predict import predict
 
 
 @pytest.fixture(scope="module")

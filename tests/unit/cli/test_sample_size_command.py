@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from orchestrator.cli.sample_size import sample_size
+from orchestrator.cli.samples.sample_size import sample_size
 from orchestrator.contracts.errors import StudyError
 
 PAPER = "normal:0.03977,1.6023,2.3462;0.96023,-0.06634,0.8376"

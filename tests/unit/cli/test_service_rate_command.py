@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from orchestrator.cli.service_rate import service_rate
+from orchestrator.cli.samples.service_rate import service_rate
 from orchestrator.contracts.errors import TableError
 
 

@@ -10,7 +10,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from orchestrator.cli import node as group
+from orchestrator.cli.service import node as group
 from orchestrator.contracts.errors import ConflictError, StudyError
 from orchestrator.contracts.preparation import Preparation, Switch
 from tests.unit.workers.machines import VM, XEON, unpack

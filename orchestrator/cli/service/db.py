@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from orchestrator.cli import ledger
-from orchestrator.cli.ledger import Found
+from orchestrator.cli.service import ledger
+from orchestrator.cli.service.ledger import Found
 
 
 @click.group()

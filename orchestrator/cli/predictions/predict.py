@@ -56,7 +56,7 @@ def predict(  # noqa: PLR0917 - one parameter per option of the command
       modescope predict runs.csv.gz --evaluate folds=5 --json
       modescope predict runs.csv.gz --evaluate leave=record_size_kb --out errors.csv
     """
-    from orchestrator.cli import predict_rows
+    from orchestrator.cli.predictions import predict_rows
     from orchestrator.contracts.tables import read_table
 
     if (at is None) == (split is None):

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from orchestrator.cli import endpoint, printing, quantiles, sides
+from orchestrator.cli import endpoint, printing
 from orchestrator.cli.endpoint import Service
 from orchestrator.cli.files import check_writable, write_whole
+from orchestrator.cli.samples import quantiles, sides
 
 if TYPE_CHECKING:
     from orchestrator.comparison import Compared, Pair
@@ -131,7 +132,7 @@ def _as_json(found: Compared, fdr: float) -> dict[str, Any]:
 
 
 def _print(found: Compared, wanted: Sequence[float], fdr: float) -> None:
-    from orchestrator.cli import shift_tables
+    from orchestrator.cli.samples import shift_tables
 
     changed = sum(pair.changed(fdr) for pair in found.pairs)
     click.echo(

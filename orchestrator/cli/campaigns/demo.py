@@ -34,7 +34,7 @@ def demo(engine: str, home: Path | None, out: Path, as_json: bool) -> None:
 
     Example: modescope demo --engine iozone --out iozone.html
     """
-    from orchestrator.cli import demonstration
+    from orchestrator.cli.campaigns import demonstration
     from orchestrator.cli.files import check_writable
 
     check_writable(out)

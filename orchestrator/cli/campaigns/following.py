@@ -29,7 +29,7 @@ def tell_of(client: Client, found: Campaign, *, as_json: bool, verb: str, watche
 def follow(client: Client, campaign_id: int, *, as_json: bool) -> None:
     """Watch it to its end and say how it ended; exit status 1 when it is incomplete."""
     from orchestrator import words
-    from orchestrator.cli import watch as watching
+    from orchestrator.cli.campaigns import watch as watching
     from orchestrator.contracts.campaigns import EventKind, State
 
     try:

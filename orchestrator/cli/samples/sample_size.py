@@ -15,8 +15,9 @@ import click
 from analysis import sample_size as sizes
 from analysis.mixture import FAMILY_NAMES, Failure, Fit, Options
 from analysis.mixture.options import MAX_COMPONENTS
-from orchestrator.cli import printing, sample_size_rows
-from orchestrator.cli import quantiles as quantile_rows
+from orchestrator.cli import printing
+from orchestrator.cli.samples import quantiles as quantile_rows
+from orchestrator.cli.samples import sample_size_rows
 from orchestrator.contracts.errors import StudyError, TableError
 from orchestrator.contracts.mixtures import Mixture
 from orchestrator.contracts.tables import Table, read_table

@@ -76,7 +76,7 @@ def of_file(
 
     Example: modescope explain runs.csv --labels file_size_kb,mode
     """
-    from orchestrator.cli import explained_files
+    from orchestrator.cli.samples import explained_files
 
     columns = explained_files.Columns(
         labels=() if labels is None else tuple(name.strip() for name in labels.split(",")),

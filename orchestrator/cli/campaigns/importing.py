@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orchestrator.cli import ledger, printing
-from orchestrator.cli.ledger import Found
+from orchestrator.cli import printing
+from orchestrator.cli.service import ledger
+from orchestrator.cli.service.ledger import Found
 
 if TYPE_CHECKING:
     from orchestrator.imports.recording import Wanted

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import click
 
-from orchestrator.cli import again, analyse, archive, canaries, endpoint, explain, printing
+from orchestrator.cli import endpoint, printing
+from orchestrator.cli.campaigns import again, analyse, archive, canaries
+from orchestrator.cli.campaigns.following import follow, tell_of
 from orchestrator.cli.endpoint import Service
-from orchestrator.cli.following import follow, tell_of
+from orchestrator.cli.samples import explain
 from orchestrator.contracts.jobs import State
 from orchestrator.contracts.rounds import Choice
 
@@ -129,7 +131,8 @@ def status(*, campaign_id: int, service: Service, as_json: bool) -> None:
 
     Example: modescope campaign status 3
     """
-    from orchestrator.cli import tables, watch
+    from orchestrator.cli import tables
+    from orchestrator.cli.campaigns import watch
 
     with service() as client:
         progress, rates = client.progress(campaign_id), client.rates(campaign_id)

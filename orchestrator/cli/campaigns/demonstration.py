@@ -15,8 +15,8 @@ from orchestrator import words
 from orchestrator.campaigns import repetition
 from orchestrator.campaigns.repetition import Repeated
 from orchestrator.cli import tables
+from orchestrator.cli.campaigns.watch import watch
 from orchestrator.cli.files import write_whole
-from orchestrator.cli.watch import watch
 from orchestrator.client import Client
 from orchestrator.contracts.analyses import FLAGGED
 from orchestrator.contracts.campaigns import Configuration, Progress, State

@@ -15,7 +15,7 @@ import click
 from analysis import modality
 from analysis.mixture import FAMILY_NAMES, Failure, Fit, Options, Selection, select_each
 from orchestrator.cli import printing
-from orchestrator.cli import quantiles as quantile_rows
+from orchestrator.cli.samples import quantiles as quantile_rows
 from orchestrator.contracts.errors import TableError
 from orchestrator.contracts.tables import Table, read_table
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import click
 
-from orchestrator.cli import ledger, printing
-from orchestrator.cli.ledger import Found
+from orchestrator.cli import printing
+from orchestrator.cli.service import ledger
+from orchestrator.cli.service.ledger import Found
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from orchestrator.cli import endpoint, printing
+from orchestrator.cli.campaigns.following import tell_of
 from orchestrator.cli.endpoint import Service
-from orchestrator.cli.following import tell_of
 from orchestrator.contracts.calibration import Rate
 from orchestrator.contracts.errors import RequestError
 

@@ -1,0 +1,1 @@
+"""What is done with campaigns: designed, submitted, watched, measured again, taken home."""

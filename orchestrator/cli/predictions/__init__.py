@@ -1,0 +1,1 @@
+"""Predicting the distribution of what was never run."""
