@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import math
 import time
 import uuid
 from collections.abc import Mapping
@@ -36,6 +37,8 @@ LONG_PREPARATION_S = 1.0
 """TRIM and cooling down may take their time, and the lease goes on meanwhile."""
 LOOKS_UP_S = 0.1
 """Whether it is to leave, while it waits for its round."""
+SHORT_RUN_S = 0.1
+"""After a run shorter than this the connection stays, silent, over the next: to open another costs more than a job."""
 Finished = Succeeded | Failed | TimedOut
 """What is recorded as a run; `Stopped` is none."""
 
@@ -58,6 +61,8 @@ class Workplace:
     """Of the job in hand."""
     sequence: int = 0
     previous_setting_id: int | None = None
+    previous_run_s: float = math.inf
+    """How long the latest run took."""
 
 
 class GivenBack(Exception):  # noqa: N818 - not an error: the story ends early
@@ -224,8 +229,8 @@ class _Series:
             renewal = lease.renew()
             if not renewal.granted or renewal.stop is not None:
                 raise GivenBack
-        if not (self.engine.name == Replay.name and self.assignment.engine_options.get("run_s", 0) == 0):
-            self.at.store.hang_up()  # but between runs of no length, for a new connection costs more than such a job
+        if self.at.previous_run_s >= SHORT_RUN_S:
+            self.at.store.hang_up()
         return lease
 
     def _send_ahead(self) -> None:
@@ -237,6 +242,7 @@ class _Series:
 
     def _record(self, outcome: Finished, replicate: int, try_number: int, started_at: float, after: After) -> Run:
         self.at.sequence += 1
+        self.at.previous_run_s = outcome.elapsed_s
         previous, self.at.previous_setting_id = self.at.previous_setting_id, self.assignment.setting_id
         return Run(
             id=run_id(),
