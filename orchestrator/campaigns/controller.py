@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import deque
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -21,10 +20,6 @@ SHORTEST_TURN_S = 0.03
 """From one pass to the next: a pass costs as much for one finished job as for ten, and a node has two jobs in hand."""
 RECONCILE_EVERY_S = 0.5
 REMIND_ANALYSIS_EVERY_S = 5.0
-OUTSTANDING = 2
-"""Jobs that a node has in hand or is offered: one, and the next. What comes after is decided late."""
-PASSES_LOOKED_BACK = 10
-"""Where nodes ran dry in half of so many passes, jobs are shorter than a turn: then each is offered one more."""
 LONGEST_FORECAST_S = 5.0
 """A turn of the forecaster that takes longer is not waited for at the end."""
 
@@ -69,8 +64,6 @@ class Controller:
         self._reminding = _Every(REMIND_ANALYSIS_EVERY_S)
         self._unsure: list[Offer] = []
         """Whether their nodes must be told was not known when it was asked."""
-        self._ran_dry: deque[bool] = deque(maxlen=PASSES_LOOKED_BACK)
-        """Of the last passes: was there a node without a job?"""
 
     def stop(self) -> None:
         """End after the pass in flight."""
@@ -100,15 +93,11 @@ class Controller:
     def once(self) -> None:
         """One pass: what it decides is committed before anybody hears of it."""
         offers = self._reconcile() if self._reconciling.is_due() else []
-        offers += self._store.control.dispatch(outstanding=self._outstanding())
+        offers += self._store.control.dispatch()
         for offer in offers:
             logger.info("offered", extra={"job": offer.job_id, "node": offer.node})
         told, self._unsure = self._store.control.unengaged([*self._unsure, *offers])
-        self._ran_dry.append(bool(told))
         self._hints.offer(told)
-
-    def _outstanding(self) -> int:
-        return OUTSTANDING + (2 * sum(self._ran_dry) >= PASSES_LOOKED_BACK)
 
     def _reconcile(self) -> list[Offer]:
         """Put right what went wrong, in one transaction; offers that seem not to have been heard."""

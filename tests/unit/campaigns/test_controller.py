@@ -12,8 +12,6 @@ from orchestrator.contracts.errors import UnavailableError
 from orchestrator.store.memory import MemoryStore
 from orchestrator.store.ports import Offer
 
-OFFERED = [Offer(job_id=7, node="n1")]
-
 
 class Heard:
     """Hints as they were sent, and whether the lock was still held then."""
@@ -81,19 +79,6 @@ def test_what_is_not_known_of_an_offer_is_asked_again(monkeypatch: pytest.Monkey
     assert hints.offers == [Offer(job_id=7, node="n1")]
     controller.once()
     assert len(hints.offers) == 1
-
-
-def test_nodes_that_run_dry_again_and_again_are_offered_one_job_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    controller, _, store = a_controller(monkeypatch)
-    asked: list[int] = []
-    monkeypatch.setattr(store.control, "dispatch", lambda *, outstanding: asked.append(outstanding) or OFFERED)
-    for _ in range(6):
-        controller.once()
-    assert asked == [2, 2, 2, 2, 2, 3]
-    monkeypatch.setattr(store.control, "unengaged", lambda _offers: ([], []))
-    for _ in range(7):
-        controller.once()
-    assert asked[-2:] == [3, 2]
 
 
 def test_a_database_that_is_away_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
