@@ -1,15 +1,15 @@
-"""Which nodes would hold a campaign's rounds up."""
+"""Which nodes hold a campaign's rounds up, or would."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter
 
 from orchestrator.api import openapi
 from orchestrator.api.access import CampaignId, Ledger, may
-from orchestrator.api.caching import IfNoneMatch, unless_had
+from orchestrator.api.caching import UnlessHad
 from orchestrator.campaigns import criticality
 from orchestrator.campaigns.criticality import CampaignCriticality
 from orchestrator.contracts.access import Scope
@@ -23,11 +23,6 @@ router = APIRouter(
 
 
 @router.get("/criticality", response_model=CampaignCriticality)
-def nodes_of(
-    *, campaign_id: CampaignId, store: Ledger, response: Response, if_none_match: IfNoneMatch = None
-) -> Any:  # fmt: skip
-    """Which nodes were critical how often, and what tells; rounds are made of runs that did not start together."""
-    version = store.campaigns.version(campaign_id)
-    return unless_had(
-        f"{version}-criticality", if_none_match, response, lambda: criticality.nodes_of(store, campaign_id)
-    )  # fmt: skip
+def nodes_of(campaign_id: CampaignId, store: Ledger, answer: UnlessHad) -> Any:
+    """Which nodes were critical how often, and what tells; `lockstep` says whether its rounds began together."""
+    return answer(lambda: criticality.nodes_of(store, campaign_id))
