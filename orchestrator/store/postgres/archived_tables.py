@@ -28,6 +28,7 @@ _MOVED = {
     "runs": _OF_SETTINGS,
     "telemetry": _OF_CAMPAIGN,
     "analyses": _OF_CAMPAIGN,
+    "repeated_flags": _OF_CAMPAIGN,
     "paces": _OF_CAMPAIGN,
     "events": _OF_CAMPAIGN,
 }
