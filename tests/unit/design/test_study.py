@@ -133,7 +133,11 @@ def test_the_same_study_on_another_engine_keeps_its_controls() -> None:
             "design.blocks[0].levels.target: 1 is not of type str",
         ),
         ("builtin", "builtin\norder: random", "order.kind: 'random': should be 'randomised' or 'as_listed'"),
-        ("builtin", "builtin\nplacement: {kind: any, nodes: [a]}", "placement: only `kind: pinned` names nodes"),
+        (
+            "builtin",
+            "builtin\nplacement: {kind: any, nodes: [a]}",
+            "placement: only `kind: pinned` and `kind: lockstep` name",
+        ),
         ("builtin", "builtin\nnode: {frequency: pinned}", "node.frequency: pinned needs the factor 'frequency_khz'"),
         ("builtin", "builtin\nnode: {trim: always}", "node.trim: 'always' is not one of"),
         ("builtin", "builtin\nanalysis: {famlies: [normal]}", "analysis: unknown analysis option 'famlies'"),
