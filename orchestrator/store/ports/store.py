@@ -55,7 +55,7 @@ class Store(Protocol):
         """Which database this is; every spool names it."""
 
     def hang_up(self) -> None:
-        """Hold no connection until the next call: something is measured now, or there is nothing to do."""
+        """Hold no connection until the next call: something is measured for a while now, or there is nothing to do."""
 
     def close(self) -> None:
         """Give connections back."""

@@ -20,7 +20,7 @@ CONNECT_TIMEOUT_S = 5
 def connect(database_url: str, *, keep: int = 0, longest: str | None = None) -> Engine:
     """An engine for a libpq address; each statement is a transaction by itself unless its user opens one.
 
-    `keep`: how many connections stay open between uses; 0 closes each at once, as an agent must before it measures.
+    `keep`: how many connections stay open between uses; 0 closes each at once.
     `longest`: how long a statement, and a transaction's silence, may last, as PostgreSQL writes it (`10s`).
     """
     url = make_url(database_url).set(drivername="postgresql+psycopg")
